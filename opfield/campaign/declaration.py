@@ -1,0 +1,156 @@
+"""The campaign as its author declares it: a value, complete before the first trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from opfield.decision import Policy
+from opfield.errors import DeclarationError
+from opfield.experiment import Candidate, Case, Runner, Space, Workload, cases_of, field_space, propose_all
+from opfield.metric import Metric
+from opfield.prob import Seed
+
+Coupling = Literal["common_seed", "replayed", "none"]
+Reproducibility = Literal["structural", "material", "seeded", "distributional", "observational"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on one campaign's execution; operational, so outside its identity.
+
+    Attributes:
+        timeout_s: longest time one attempt may take, in seconds; None for no limit.
+        attempts: attempts at one coordinate before a retryable failure is left pending; at least 1.
+        backoff_s: pause before the second attempt, in seconds; doubled for each further one.
+        pause_after: coordinates in a row left pending by retryable failures before the campaign pauses.
+    """
+
+    timeout_s: float | None = 600.0
+    attempts: int = 3
+    backoff_s: float = 1.0
+    pause_after: int = 5
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that could never be met.
+
+        Raises:
+            DeclarationError: saying which.
+        """
+        if self.timeout_s is not None and self.timeout_s <= 0:
+            raise DeclarationError(f"timeout_s {self.timeout_s} is not above 0; use None for no limit")
+        if self.attempts < 1 or self.pause_after < 1 or self.backoff_s < 0:
+            raise DeclarationError("attempts and pause_after are at least 1, backoff_s is not negative")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposer:
+    """What turns a space into the fixed set of candidates.
+
+    Attributes:
+        id: identity and version.
+        propose: returns the candidates of a space, ordered by identity.
+    """
+
+    id: str = "opfield.all_patches/v1"
+    propose: Callable[[Space], tuple[Candidate, ...]] = propose_all
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """A campaign: a baseline and its candidates, on the same cases, with the same randomness.
+
+    Attributes:
+        name: short name; part of the identity.
+        space: baseline and lawful interventions.
+        workload: the cases.
+        runner: runs one trial; its `id` and `version` are part of the identity.
+        metrics: what is measured; names unique.
+        policy: how candidates are judged.
+        repeats: trials of each (candidate, case); at least 1.
+        seed_root: root of every coordinate's seed.
+        coupling: what the two arms of a pair share: `common_seed` (the runner honours the seed), `replayed` (recorded
+            upstream outputs are reused) or `none`.
+        reproducibility: class of §47.9 that the author claims; shown beside every verdict.
+        proposer: what turns the space into candidates.
+        limits: bounds on execution.
+        secrets: names of environment variables whose values must never be recorded.
+    """
+
+    name: str
+    space: Space
+    workload: Workload
+    runner: Runner
+    metrics: tuple[Metric, ...]
+    policy: Policy
+    repeats: int = 1
+    seed_root: Seed = field(default_factory=lambda: Seed(0))
+    coupling: Coupling = "common_seed"
+    reproducibility: Reproducibility = "seeded"
+    proposer: Proposer = field(default_factory=Proposer)
+    limits: Limits = field(default_factory=Limits)
+    secrets: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a declaration that could not be carried out.
+
+        Raises:
+            DeclarationError: naming the member and the remedy.
+        """
+        object.__setattr__(self, "metrics", tuple(self.metrics))
+        if not isinstance(self.name, str) or not self.name.strip() or len(self.name) > 200:
+            raise DeclarationError(f"a campaign's name is text of 1 to 200 characters, got {self.name!r}")
+        if isinstance(self.repeats, bool) or not isinstance(self.repeats, int) or self.repeats < 1:
+            raise DeclarationError(f"campaign {self.name!r}: repeats {self.repeats!r} is not a whole number above 0")
+        if not callable(self.runner):
+            raise DeclarationError(
+                f"campaign {self.name!r}: the runner is a {type(self.runner).__name__}, not something callable"
+            )
+        if not self.metrics:
+            raise DeclarationError(f"campaign {self.name!r} declares no metric; there would be nothing to compare")
+        names = [metric.name for metric in self.metrics]
+        for name in names:
+            if names.count(name) > 1:
+                raise DeclarationError(f"campaign {self.name!r} declares metric {name!r} twice")
+        if self.coupling not in ("common_seed", "replayed", "none"):
+            raise DeclarationError(f"coupling {self.coupling!r} is none of common_seed, replayed, none")
+        if self.reproducibility not in ("structural", "material", "seeded", "distributional", "observational"):
+            raise DeclarationError(f"reproducibility {self.reproducibility!r} is no class of §47.9")
+
+
+def declare(
+    name: str,
+    *,
+    baseline: Mapping[str, Any],
+    candidates: Mapping[str, Mapping[str, Any]],
+    cases: Mapping[str, Any] | Iterable[Case],
+    run: Runner,
+    metrics: Iterable[Metric],
+    policy: Policy,
+    repeats: int = 1,
+    **more: Any,
+) -> Campaign:
+    """Declare a campaign over a plain JSON specification.
+
+    Args:
+        name: name of the campaign, its space and its workload.
+        baseline: baseline specification, a JSON object.
+        candidates: label to the members of the baseline that it changes.
+        cases: case id to input, or `Case` values.
+        run: the runner.
+        metrics: metric definitions.
+        policy: gates and preference.
+        repeats: trials of each (candidate, case).
+        **more: further members of `Campaign`.
+    """
+    return Campaign(
+        name=name,
+        space=field_space(name, baseline, candidates),
+        workload=Workload(name, cases_of(cases)),
+        runner=run,
+        metrics=tuple(metrics),
+        policy=policy,
+        repeats=repeats,
+        **more,
+    )

@@ -1,0 +1,116 @@
+"""Domains: ready campaigns that come by entry point, the shipped ones like a third party's."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, Final
+
+from opfield.campaign.declaration import Campaign
+from opfield.errors import DeclarationError, UnknownNameError, unknown_name
+
+ENTRY_POINTS: Final = "opfield.domains"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a domain.
+
+    Attributes:
+        name: keyword of the domain's `campaign`, and `--name` on the command line.
+        help: what it means, in words.
+        type: str, int, float or Path.
+        default: value where it is not given.
+    """
+
+    name: str
+    help: str
+    type: type[str] | type[int] | type[float] | type[Path] = str
+    default: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A campaign that can be run by name.
+
+    Attributes:
+        name: name on the command line.
+        description: one line.
+        campaign: builds the campaign from the options.
+        options: what it takes.
+    """
+
+    name: str
+    description: str
+    campaign: Callable[..., Campaign]
+    options: tuple[Option, ...] = ()
+
+
+def installed_domain_names() -> tuple[str, ...]:
+    """Return the names of the domains that are installed, sorted."""
+    return tuple(sorted(point.name for point in _points()))
+
+
+def load_domain(name: str) -> Domain:
+    """Return an installed domain.
+
+    Raises:
+        UnknownNameError: listing the installed ones.
+        DeclarationError: where the entry point is no domain.
+    """
+    found = [point for point in _points() if point.name == name]
+    if not found:
+        raise unknown_name("domain", name, installed_domain_names())
+    try:
+        domain = found[0].load()
+    except ImportError as error:
+        raise DeclarationError(f"domain {name!r} cannot be imported: {error}") from error
+    if not isinstance(domain, Domain):
+        raise DeclarationError(f"entry point {name!r} gives a {type(domain).__name__}, not a Domain")
+    return domain
+
+
+def load_campaign(target: str, options: Mapping[str, Any]) -> Campaign:
+    """Return the campaign that `target` names: an installed domain, or `package.module:attribute`.
+
+    Args:
+        target: name of a domain, or where a `Campaign`, or a function that returns one, stands.
+        options: options of the domain, or keywords of the function.
+
+    Raises:
+        UnknownNameError: for an unknown domain or option.
+        DeclarationError: where the module cannot be imported or does not give a campaign.
+    """
+    if ":" not in target:
+        domain = load_domain(target)
+        known = {option.name: option for option in domain.options}
+        for name in options:
+            if name not in known:
+                raise unknown_name(f"option of domain {target!r}:", name, known)
+        return domain.campaign(**options)
+    module_name, _, attribute = target.partition(":")
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found = getattr(importlib.import_module(module_name), attribute)
+    except ModuleNotFoundError as error:
+        raise DeclarationError(f"{target}: {error}; run from the folder that holds {module_name!r}") from error
+    except AttributeError:
+        raise UnknownNameError(f"module {module_name!r} has no attribute {attribute!r}") from None
+    if callable(found) and not isinstance(found, Campaign):
+        found = found(**options)
+    elif options:
+        raise DeclarationError(f"{target} is a campaign already and takes no options")
+    if not isinstance(found, Campaign):
+        raise DeclarationError(f"{target} gives a {type(found).__name__}, not a Campaign")
+    return found
+
+
+def _points() -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=ENTRY_POINTS))

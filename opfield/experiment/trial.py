@@ -1,0 +1,158 @@
+"""Trials: what a runner is asked and what it answers (§21.4, §23)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from opfield.core import Failure, Status
+from opfield.prob import Seed
+
+
+class Arm(StrEnum):
+    """Side of a pair."""
+
+    BASELINE = "baseline"
+    CANDIDATE = "candidate"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Coordinate:
+    """Where one terminal result belongs inside a campaign (§12.3)."""
+
+    candidate_id: str
+    arm: str
+    case_id: str
+    repeat: int
+
+    def __str__(self) -> str:
+        """Return the coordinate in words."""
+        return f"{self.arm} {self.candidate_id[:15]}… case {self.case_id!r} repeat {self.repeat}"
+
+
+class Retainer(Protocol):
+    """Where a runner leaves native evidence during a trial; it is kept under its digest."""
+
+    def put(
+        self, content: bytes | str | Any, *, media_type: str = "application/json", schema: str | None = None
+    ) -> str:
+        """Retain bytes, text or a JSON value and return its artifact id."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRequest:
+    """One trial to run.
+
+    Attributes:
+        coordinate: where the result belongs.
+        spec: specification under test, a JSON value; the candidate's or the baseline's.
+        case: input of the case, a JSON value.
+        seed: shared by both arms of the pair.
+        campaign_id: campaign of the trial.
+        spec_digest: digest of the specification's envelope.
+        groups: strata of the case.
+        attempt: 1 for the first attempt at the coordinate.
+        artifacts: where native evidence is left.
+    """
+
+    coordinate: Coordinate
+    spec: Any
+    case: Any
+    seed: Seed
+    campaign_id: str
+    spec_digest: str
+    artifacts: Retainer
+    groups: Mapping[str, str] = field(default_factory=dict)
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TrialResult:
+    """What a trial ended as.
+
+    Attributes:
+        metrics: metric name to value; None for one that could not be given.
+        status: terminal status.
+        failure: what went wrong; None on success.
+        missing: metric name to reason, for metrics without a value (`not_applicable`, `judge_failed`, …).
+        artifact_id: artifact that holds the native evidence, as `TrialRequest.artifacts.put` returned it.
+        output: JSON value to retain as the native evidence, where the runner left none itself.
+        observations: typed trace facts to retain beside the output, such as cache hits.
+        cost_usd: money spent; None where unknown, never 0 for unknown.
+        input_tokens: tokens sent to models; None where unknown.
+        output_tokens: tokens received from models; None where unknown.
+        coordinate: coordinate that the runner believes it ran; checked where given.
+    """
+
+    metrics: Mapping[str, float | int | None] = field(default_factory=dict)
+    status: Status = Status.SUCCESS
+    failure: Failure | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+    artifact_id: str | None = None
+    output: Any = None
+    observations: Mapping[str, Any] = field(default_factory=dict)
+    cost_usd: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    coordinate: Coordinate | None = None
+
+
+class DomainFailure(Exception):  # noqa: N818 - a statement about the trial, raised by runners
+    """Raised by a runner: the system under test failed on this case. Evidence against the arm that failed.
+
+    Args:
+        code: short stable name.
+        message: words for people.
+    """
+
+    def __init__(self, code: str, message: str = "") -> None:
+        """Keep code and message."""
+        super().__init__(f"{code}: {message}" if message else code)
+        self.code = code
+        self.message = message or code
+
+
+class InfrastructureFailure(Exception):  # noqa: N818 - a statement about the trial, raised by runners
+    """Raised by a runner: something around the system failed. No evidence about quality.
+
+    Args:
+        code: short stable name.
+        message: words for people.
+        is_retryable: whether another attempt might succeed.
+    """
+
+    def __init__(self, code: str, message: str = "", *, is_retryable: bool = False) -> None:
+        """Keep code, message and whether another attempt might succeed."""
+        super().__init__(f"{code}: {message}" if message else code)
+        self.code = code
+        self.message = message or code
+        self.is_retryable = is_retryable
+
+
+Answer = TrialResult | Mapping[str, float | int | None]
+
+#: A runner: any callable of one trial, plain or coroutine. It may carry `id` and `version`; a class gives instances.
+Runner = Callable[[TrialRequest], Answer | Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerIdentity:
+    """Identity of a runner: material to the campaign's identity (DESIGN §4)."""
+
+    id: str
+    version: str
+
+
+def runner_identity(runner: Any) -> RunnerIdentity:
+    """Return the runner's declared `id` and `version`, or its import path and version 1.
+
+    >>> def answer(trial): ...
+    >>> runner_identity(answer).version
+    '1'
+    """
+    named = runner if hasattr(runner, "__qualname__") else type(runner)
+    default = f"{named.__module__}:{named.__qualname__}"
+    return RunnerIdentity(str(getattr(runner, "id", default)), str(getattr(runner, "version", "1")))

@@ -1,0 +1,129 @@
+"""The tables' contract: `warehouse/<table>.sql`, read by executing it, never by guessing at its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from opfield.errors import WarehouseError, unknown_name
+from opfield.warehouse.locate import contract_folder
+
+TABLE_NAMES = ("events", "cells", "measurements", "cases", "candidates", "metrics", "artifacts")
+"""The tables of a warehouse, the authority first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table: its name, DuckDB type, whether it may be NULL, and what it means."""
+
+    name: str
+    type: str
+    is_nullable: bool
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableContract:
+    """What one contract file says: the table's columns, their meaning, and how events project into it.
+
+    Attributes:
+        name: Name of the table.
+        columns: Columns in declared order.
+        comment: Meaning of the table.
+        projection_sql: The `insert into … by name …` statement over `segment`; None where the table is not projected.
+        ddl: The statements that create the table and comment on it.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    comment: str
+    projection_sql: str | None
+    ddl: tuple[str, ...]
+
+
+def load_contract(folder: Path | None = None) -> dict[str, TableContract]:
+    """Read the contract of every table.
+
+    Args:
+        folder: Folder of the contract files; the installed one where none is given.
+
+    Returns:
+        The contracts by table name, in the order of `TABLE_NAMES`.
+
+    Raises:
+        WarehouseError: A contract file is missing, or does not create the table it is named after.
+    """
+    return dict(_load_contract(folder or contract_folder()))
+
+
+def projection_query(table: TableContract) -> str:
+    """Return the SELECT that projects `segment` into `table`.
+
+    Raises:
+        WarehouseError: The table is not a projection of events.
+    """
+    if table.projection_sql is None:
+        raise WarehouseError(f"table {table.name!r} is no projection of events; its contract has no insert statement")
+    return re.sub(r"^insert\s+into\s+\w+\s+by\s+name\s+", "", table.projection_sql, count=1, flags=re.IGNORECASE)
+
+
+@cache
+def arrow_schema(table: str) -> pa.Schema:
+    """Return the Arrow schema of `table`, as DuckDB derives it from the contract.
+
+    Raises:
+        UnknownNameError: No contract bears this name.
+    """
+    contract = load_contract()
+    if table not in contract:
+        raise unknown_name("table", table, contract)
+    with duckdb.connect() as scratch:
+        for statement in contract[table].ddl:
+            scratch.execute(statement)
+        schema = scratch.sql(f"select * from {table} limit 0").to_arrow_table().schema
+    is_nullable = {column.name: column.is_nullable for column in contract[table].columns}
+    return pa.schema([field.with_nullable(is_nullable[field.name]) for field in schema])
+
+
+@cache
+def _load_contract(folder: Path) -> tuple[tuple[str, TableContract], ...]:
+    with duckdb.connect() as scratch:
+        return tuple((name, _read_table(scratch, folder / f"{name}.sql")) for name in TABLE_NAMES)
+
+
+def _read_table(scratch: duckdb.DuckDBPyConnection, path: Path) -> TableContract:
+    if not path.is_file():
+        raise WarehouseError(f"the contract of table {path.stem!r} is missing: {path}; restore the file")
+    statements = scratch.extract_statements(path.read_text(encoding="utf-8"))
+    ddl = tuple(each.query.strip() for each in statements if each.type != duckdb.StatementType.INSERT)
+    inserts = [each.query.strip() for each in statements if each.type == duckdb.StatementType.INSERT]
+    for statement in ddl:
+        scratch.execute(statement)
+    comments = scratch.execute(
+        "select comment from duckdb_tables() where table_name = ? and not internal", [path.stem]
+    ).fetchone()
+    if comments is None:
+        raise WarehouseError(f"{path} does not create a table named {path.stem!r}; name the table after its file")
+    columns = scratch.execute(
+        "select column_name, data_type, is_nullable, comment from duckdb_columns() where table_name = ? "
+        "order by column_index",
+        [path.stem],
+    ).fetchall()
+    return TableContract(
+        name=path.stem,
+        columns=tuple(Column(name, kind, bool(null), comment or "") for name, kind, null, comment in columns),
+        comment=comments[0] or "",
+        projection_sql=_without_comment(inserts[0]) if inserts else None,
+        ddl=ddl,
+    )
+
+
+def _without_comment(statement: str) -> str:
+    """Drop the comment lines that stand before a statement."""
+    return re.sub(r"\A(?:\s*--[^\n]*\n)+\s*", "", statement).rstrip().rstrip(";")

@@ -1,0 +1,150 @@
+"""Reading SQL as text: what is code in it, what stands in its header, and which relations it reads."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+
+from opfield.errors import WarehouseError
+
+_TOKEN = re.compile(
+    r"""
+    (?P<gap>(?:\s+|--[^\n]*|/\*.*?\*/)+)
+    |(?P<text>'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$)
+    |(?P<word>\w+)
+    |(?P<sign>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_MACRO = re.compile(r"\A\s*create\s+(?:or\s+replace\s+)?macro\s+(?P<name>\w+)\s*\((?P<parameters>[^)]*)\)\s+as\s", re.I)
+_WORDLIKE = re.compile(r"""[\w.'"$]""")
+_SEPARATE = frozenset("(),;[]{}")
+
+
+def normalized(sql: str) -> str:
+    """Return `sql` without comments and without white space that separates nothing; literals stay as they are.
+
+    Two texts with the same result are the same statement for any version of the engine.
+
+    >>> normalized("select a,  b -- why\\nfrom t where c = 'x  -- y'")
+    "select a,b from t where c='x  -- y'"
+    >>> normalized("select 1 - -1")
+    'select 1- -1'
+    """
+    parts: list[str] = []
+    is_gap = False
+    for match in _TOKEN.finditer(sql):
+        if match.lastgroup == "gap" or match["gap"] is not None:
+            is_gap = True
+            continue
+        token = match.group()
+        if is_gap and parts and _must_stay_apart(parts[-1][-1], token[0]):
+            parts.append(" ")
+        parts.append(token)
+        is_gap = False
+    return "".join(parts)
+
+
+def _must_stay_apart(left: str, right: str) -> bool:
+    """Whether two characters would read as one token, or as a comment, if nothing stood between them."""
+    if left in _SEPARATE or right in _SEPARATE:
+        return False
+    return bool(_WORDLIKE.match(left)) == bool(_WORDLIKE.match(right))
+
+
+def split_header(text: str) -> tuple[str, str]:
+    """Split a file into the comment lines it begins with, bare of dashes, and the statement below them.
+
+    >>> split_header("-- Why.\\n-- columns:\\n--   a: A.\\nselect 1 as a\\n")
+    ('Why.\\ncolumns:\\n  a: A.', 'select 1 as a')
+    """
+    lines = text.splitlines()
+    count = next((ix for ix, line in enumerate(lines) if not line.startswith("--")), len(lines))
+    header = "\n".join(line.removeprefix("--").removeprefix(" ").rstrip() for line in lines[:count])
+    return header, "\n".join(lines[count:]).strip().rstrip(";")
+
+
+def header_meaning(header: str) -> str:
+    """Return what a header says before its block of columns."""
+    return header.split("\ncolumns:\n")[0].strip()
+
+
+def header_columns(header: str) -> dict[str, str]:
+    """Return the meaning of each column that a header's block `columns:` lists.
+
+    A line `  name: meaning` opens a column; a deeper line goes on with it.
+
+    >>> header_columns("Why.\\ncolumns:\\n  a: One\\n     and more.\\n  b: Two.")
+    {'a': 'One and more.', 'b': 'Two.'}
+    """
+    columns: dict[str, str] = {}
+    name = ""
+    for line in header.partition("\ncolumns:\n")[2].splitlines():
+        opened = re.match(r"  (\w+): (.*)", line)
+        if opened:
+            name = opened[1]
+            columns[name] = opened[2].strip()
+        elif name and line.strip():
+            columns[name] += " " + line.strip()
+    return columns
+
+
+def macro_body(sql: str) -> str | None:
+    """Return what a `create macro` statement computes, or None where `sql` is no macro."""
+    opened = _MACRO.match(sql)
+    return sql[opened.end() :].strip() if opened else None
+
+
+def macro_signature(sql: str) -> str:
+    """Return the name and parameters of a `create macro` statement.
+
+    >>> macro_signature("create macro double(x) as x * 2")
+    'double(x)'
+    """
+    opened = _MACRO.match(sql)
+    return f"{opened['name']}({opened['parameters']})" if opened else ""
+
+
+def names_read(scratch: duckdb.DuckDBPyConnection, name: str, sql: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the relations and the functions that a SELECT or a macro reads, names of its own CTEs left out.
+
+    Raises:
+        WarehouseError: DuckDB cannot parse the text.
+    """
+    body = macro_body(sql)
+    query = sql if body is None else body if re.match(r"table\s", body, re.I) else f"select {body}"
+    query = re.sub(r"\Atable\s+", "", query, flags=re.I) if body is not None else query
+    row = scratch.execute("select json_serialize_sql(?)", [query]).fetchone()
+    parsed: dict[str, Any] = json.loads(row[0]) if row else {}
+    if parsed.get("error", True):
+        raise WarehouseError(f"relation {name!r} is no SELECT that DuckDB can parse: {parsed.get('error_message')}")
+    found = set(_walk(parsed["statements"], frozenset()))
+    return (
+        frozenset(each for kind, each in found if kind == "relation"),
+        frozenset(each for kind, each in found if kind == "function"),
+    )
+
+
+def _walk(node: Any, hidden: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield each relation and function of a serialized statement; `hidden` are the CTE names in sight."""
+    if isinstance(node, list):
+        for each in node:
+            yield from _walk(each, hidden)
+    if not isinstance(node, dict):
+        return
+    for entry in (node.get("cte_map") or {}).get("map", ()):
+        yield from _walk(entry["value"], hidden)
+        hidden = hidden | {entry["key"]}
+    if node.get("type") == "RECURSIVE_CTE_NODE":
+        hidden = hidden | {node["cte_name"]}
+    if node.get("type") == "BASE_TABLE" and node["table_name"] not in hidden:
+        yield "relation", node["table_name"]
+    if node.get("type") == "FUNCTION":
+        yield "function", node["function_name"]
+    for key, each in node.items():
+        if key != "cte_map":
+            yield from _walk(each, hidden)

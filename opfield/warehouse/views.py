@@ -1,0 +1,316 @@
+"""The views: read from `sql/`, ordered by what they read, installed into DuckDB or written as `open.sql`.
+
+A file is one relation, named after it; its folder is its layer; its header comment is its documentation. `sql/macros`
+holds macros, `sql/gates/gate_<kind>.sql` one gate kind each. `gate_verdicts`, the union of the gate kinds, is generated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import duckdb
+
+from opfield.errors import WarehouseError, unknown_name
+from opfield.warehouse.contract import TABLE_NAMES, TableContract
+from opfield.warehouse.locate import sql_folder
+from opfield.warehouse.sql_text import (
+    header_columns,
+    header_meaning,
+    macro_body,
+    macro_signature,
+    names_read,
+    normalized,
+    split_header,
+)
+
+VERDICTS = "gate_verdicts"
+GATE_RELATIONS = frozenset({"gate_results", VERDICTS})
+"""Relations whose names begin like those of gate kinds, but which are none."""
+
+JUDGING = ("decisions", "selection", "coverage", "comparisons", "gate_results")
+"""What a campaign's verdict is read from; its SQL, and that of all it reads, is part of a policy's identity."""
+
+_VERDICT_COLUMNS = {
+    "campaign_id": "Campaign that was judged.",
+    "candidate_id": "Candidate that was judged.",
+    "gate_ix": "Position of the gate in the policy, counted from 0.",
+    "status": "pass, fail or indeterminate.",
+    "message": "The value, the bound and the reason, in words.",
+    "value": "What was compared; NULL where unknown.",
+    "threshold": "What it was compared with; NULL where the gate has none.",
+}
+_VERDICT_TYPES = ("varchar", "varchar", "integer", "varchar", "varchar", "double", "double")
+_VERDICT_MEANING = (
+    "Verdicts: what the gate kinds in use yield.\n"
+    "Grain: one row for each candidate and gate whose kind is known. A gate without a row is indeterminate."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One view or macro.
+
+    Attributes:
+        name: Name of the relation, and of its file.
+        layer: Folder it stands in; empty where it does not come from a folder.
+        header: Header comment, bare of dashes.
+        sql: The SELECT, or the `create macro` statement.
+    """
+
+    name: str
+    layer: str
+    header: str
+    sql: str
+
+    @property
+    def is_macro(self) -> bool:
+        """Whether this is a macro rather than a view."""
+        return macro_body(self.sql) is not None
+
+    @property
+    def gate_kind(self) -> str | None:
+        """The gate kind that this relation decides; None where it is no gate."""
+        is_gate = self.name.startswith("gate_") and self.name not in GATE_RELATIONS
+        return self.name.removeprefix("gate_") if is_gate else None
+
+    @property
+    def meaning(self) -> str:
+        """What the header says about the relation as a whole."""
+        return header_meaning(self.header)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """What the header says about each column."""
+        return header_columns(self.header)
+
+
+@dataclass(frozen=True)
+class ViewSet:
+    """Relations that fit together: each name once, everything they read among them or among the tables.
+
+    Attributes:
+        relations: The relations by name, in an order in which each stands after what it reads.
+    """
+
+    relations: Mapping[str, Relation]
+    _reads: Mapping[str, frozenset[str]] = field(repr=False, compare=False)
+
+    @classmethod
+    def from_relations(cls, relations: Iterable[Relation]) -> Self:
+        """Order `relations` and add `gate_verdicts`, the union of the gate kinds among them.
+
+        Raises:
+            WarehouseError: A relation reads an unknown one, or itself by way of others.
+        """
+        named = {each.name: each for each in relations if each.name != VERDICTS}
+        named[VERDICTS] = _verdicts(sorted(each.name for each in named.values() if each.gate_kind))
+        macros = {each.name for each in named.values() if each.is_macro}
+        reads = {}
+        with duckdb.connect() as scratch:
+            for name, relation in named.items():
+                tables, functions = names_read(scratch, name, relation.sql)
+                unknown = tables - named.keys() - set(TABLE_NAMES)
+                if unknown:
+                    error = unknown_name("relation", min(unknown), {*named, *TABLE_NAMES})
+                    raise WarehouseError(f"relation {name!r} reads an {error}")
+                reads[name] = (tables - set(TABLE_NAMES)) | (functions & macros - {name})
+        return cls({name: named[name] for name in _ordered(reads)}, reads)
+
+    @classmethod
+    def from_sources(cls, sources: Mapping[str, str]) -> Self:
+        """Build the views from their texts by name, as `sources` gives them or a campaign keeps them."""
+        return cls.from_relations(Relation(name, "", *split_header(text)) for name, text in sources.items())
+
+    def sources(self) -> dict[str, str]:
+        """Return the text of every relation by name, header included."""
+        return {name: _with_header(each) for name, each in self.relations.items()}
+
+    @cached_property
+    def gate_kinds(self) -> tuple[str, ...]:
+        """The gate kinds among the relations, sorted."""
+        return tuple(sorted(kind for each in self.relations.values() if (kind := each.gate_kind)))
+
+    def restricted(self, kinds: Collection[str]) -> Self:
+        """Return the views with these gate kinds only.
+
+        Raises:
+            UnknownNameError: A kind is not among the relations.
+        """
+        for kind in kinds:
+            if kind not in self.gate_kinds:
+                raise unknown_name("gate kind", kind, self.gate_kinds)
+        kept = (each for each in self.relations.values() if each.gate_kind is None or each.gate_kind in kinds)
+        return type(self).from_relations(kept)
+
+    def closure(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the normalized SQL of these relations and of every relation and macro they read, sorted by name.
+
+        Raises:
+            UnknownNameError: A name is not among the relations.
+        """
+        found: set[str] = set()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in self.relations:
+                raise unknown_name("relation", name, self.relations)
+            if name not in found:
+                found.add(name)
+                waiting.extend(self._reads[name])
+        return {name: normalized(self.relations[name].sql) for name in sorted(found)}
+
+    def policy_digest_sources(self, kinds: Collection[str]) -> dict[str, str]:
+        """Return the normalized SQL by which a policy of these gate kinds judges; other kinds change nothing in it."""
+        return self.restricted(kinds).closure(JUDGING)
+
+    def layer(self, layer: str) -> tuple[Relation, ...]:
+        """Return the relations of one layer, in dependency order."""
+        return tuple(each for each in self.relations.values() if each.layer == layer)
+
+
+def load_views(extra_gate_dirs: Sequence[Path] = (), folder: Path | None = None) -> ViewSet:
+    """Read every relation below the `sql` folder, and gate kinds from further folders.
+
+    Args:
+        extra_gate_dirs: Folders with `gate_<kind>.sql` files of a domain or a user.
+        folder: The `sql` folder; the installed one where none is given.
+
+    Raises:
+        WarehouseError: Two files bear one name, a further folder is missing or holds something else than gate kinds, or
+            the relations do not fit together.
+    """
+    root = folder or sql_folder()
+    paths = sorted(root.glob("*/*.sql"))
+    for extra in extra_gate_dirs:
+        if not extra.is_dir():
+            raise WarehouseError(f"the gate folder {extra} does not exist; create it or drop it from the list")
+        paths += sorted(extra.glob("*.sql"))
+    files: dict[str, Path] = {}
+    for path in paths:
+        if path.stem in files or path.stem in TABLE_NAMES or path.stem == VERDICTS:
+            other = files.get(path.stem, "a table of the warehouse or a generated relation")
+            raise WarehouseError(f"two relations are named {path.stem!r}: {other} and {path}; rename one")
+        files[path.stem] = path
+    relations = [_read_relation(path) for path in files.values()]
+    for relation, path in zip(relations, files.values(), strict=True):
+        if path.parent in extra_gate_dirs and relation.gate_kind is None:
+            raise WarehouseError(f"{path} is no gate kind; name it gate_<kind>.sql")
+    return ViewSet.from_relations(relations)
+
+
+def install(
+    con: duckdb.DuckDBPyConnection,
+    views: ViewSet,
+    contract_tables: Mapping[str, TableContract],
+    kinds: Collection[str] | None = None,
+) -> None:
+    """Create the tables' views, the macros and every relation in `con`, comments included.
+
+    The connection's variable `root` is the warehouse folder (`.` where unset); `campaign`, the hex part of a campaign's
+    id, restricts every table to that campaign. Both may be changed afterwards.
+
+    Args:
+        con: Connection to install into; what it has under these names is replaced.
+        views: The relations.
+        contract_tables: The tables, as `load_contract` gives them.
+        kinds: Gate kinds to install; all of them where None.
+    """
+    con.execute(open_sql(views, contract_tables, kinds))
+
+
+def open_sql(
+    views: ViewSet, contract_tables: Mapping[str, TableContract], kinds: Collection[str] | None = None
+) -> str:
+    """Return the text of `open.sql`: all that a DuckDB shell standing in the folder needs.
+
+    A view is bound when it is created. Binding it to the campaign `none`, which is always there and empty, opens a
+    warehouse of a thousand campaigns as fast as an empty one.
+    """
+    chosen = views if kinds is None else views.restricted(kinds)
+    statements = ["set variable opened_campaign = getvariable('campaign')", "set variable campaign = 'none'"]
+    for table in contract_tables.values():
+        statements += [_create_view(table.name, _table_query(table)), _comment("view", table.name, table.comment)]
+        statements += [_comment("column", f"{table.name}.{each.name}", each.comment) for each in table.columns]
+    for relation in chosen.relations.values():
+        statements += _relation_statements(relation)
+    statements += ["set variable campaign = getvariable('opened_campaign')", "reset variable opened_campaign"]
+    title = "-- All tables and views of this warehouse. From this folder: duckdb -init open.sql\n"
+    return title + "".join(f"{each};\n" for each in statements)
+
+
+def _read_relation(path: Path) -> Relation:
+    header, sql = split_header(path.read_text(encoding="utf-8"))
+    is_named = not macro_body(sql) or macro_signature(sql).startswith(f"{path.stem}(")
+    if not is_named:
+        raise WarehouseError(f"{path} creates the macro {macro_signature(sql)}; name the file after it")
+    return Relation(path.stem, path.parent.name, header, sql)
+
+
+def _with_header(relation: Relation) -> str:
+    lines = [f"-- {line}".rstrip() for line in relation.header.splitlines()]
+    return "\n".join([*lines, relation.sql]) + "\n"
+
+
+def _verdicts(gate_names: Sequence[str]) -> Relation:
+    """Return the union of the gate kinds; an empty relation of the same columns where there are none."""
+    typed = zip(_VERDICT_COLUMNS, _VERDICT_TYPES, strict=True)
+    empty = "select " + ", ".join(f"null::{kind} as {name}" for name, kind in typed) + " where false"
+    selects = [f"select {', '.join(_VERDICT_COLUMNS)} from {name}" for name in gate_names]
+    columns = "\n".join(f"  {name}: {meaning}" for name, meaning in _VERDICT_COLUMNS.items())
+    return Relation(
+        VERDICTS, "gates", f"{_VERDICT_MEANING}\ncolumns:\n{columns}", "\nunion all\n".join([empty, *selects])
+    )
+
+
+def _ordered(reads: Mapping[str, frozenset[str]]) -> list[str]:
+    """Return the names, each after those it reads, otherwise sorted; refuse a cycle."""
+    ordered: dict[str, None] = {}
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        if name in path:
+            raise WarehouseError(f"relations read each other in a cycle: {' -> '.join([*path, name])}; cut it")
+        if name not in ordered:
+            for each in sorted(reads[name]):
+                visit(each, (*path, name))
+            ordered[name] = None
+
+    for name in sorted(reads):
+        visit(name, ())
+    return list(ordered)
+
+
+def _table_query(table: TableContract) -> str:
+    """Return the SELECT over a table's files: the empty file, and every campaign's or the chosen one's."""
+    folder = f"coalesce(getvariable('root'), '.') || '/{table.name}/campaign="
+    rest = ", ".join(each.name for each in table.columns if each.name != "campaign_id")
+    return (
+        f"select 'sha256:' || campaign as campaign_id, {rest}\nfrom read_parquet(\n"
+        f"    [{folder}none/*.parquet',\n"
+        f"     {folder}' || coalesce(getvariable('campaign'), '*') || '/*.parquet'],\n"
+        "    hive_partitioning = true, hive_types = {'campaign': 'VARCHAR'}\n)"
+    )
+
+
+def _relation_statements(relation: Relation) -> list[str]:
+    if relation.is_macro:
+        body = macro_body(relation.sql)
+        create = f"create or replace macro {macro_signature(relation.sql)} as {body}"
+        return [create, _comment("macro", relation.name, relation.meaning)]
+    return [
+        _create_view(relation.name, relation.sql),
+        _comment("view", relation.name, relation.meaning),
+        *(_comment("column", f"{relation.name}.{name}", text) for name, text in relation.columns.items()),
+    ]
+
+
+def _create_view(name: str, sql: str) -> str:
+    return f"create or replace view {name} as\n{sql}"
+
+
+def _comment(kind: str, name: str, text: str) -> str:
+    quoted = text.replace("'", "''")
+    return f"comment on {kind} {name} is '{quoted}'"

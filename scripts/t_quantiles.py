@@ -1,0 +1,48 @@
+"""Write `sql/reference/t_quantiles.sql` and the coefficients of the macro `t_quantile` from SciPy and closed form.
+
+Run it from the repository: `python scripts/t_quantiles.py`. The test suite runs `table_text` and compares.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+from scipy.stats import norm, t
+
+PROBABILITY = 0.975
+LAST_DF = 200
+
+_HEADER = """\
+-- Quantiles of Student's t at .975, for two-sided intervals of 95 %. Written by scripts/t_quantiles.py from SciPy;
+-- beyond the last row the macro t_quantile expands.
+-- Grain: one row for each number of degrees of freedom from 1 to 200.
+-- columns:
+--   df: Degrees of freedom.
+--   quantile: The value that the variable stays below with probability .975.
+"""
+
+
+def table_text() -> str:
+    """Return the text of `sql/reference/t_quantiles.sql`."""
+    rows = [f"    ({df}, {float(t.ppf(PROBABILITY, df))!r}e0)" for df in range(1, LAST_DF + 1)]
+    return f"{_HEADER}select df, quantile\nfrom (values\n" + ",\n".join(rows) + "\n) as listed (df, quantile)\n"
+
+
+def expansion_terms() -> tuple[float, ...]:
+    """Return z and the coefficients of 1/df to 1/df⁴ in the expansion of the quantile (Abramowitz and Stegun 26.7.5)."""
+    z = Fraction(float(norm.ppf(PROBABILITY)))
+    polynomials = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return tuple(float(each) for each in polynomials)
+
+
+if __name__ == "__main__":
+    root = Path(__file__).resolve().parent.parent
+    (root / "sql" / "reference" / "t_quantiles.sql").write_text(table_text(), encoding="utf-8")
+    print("terms of sql/macros/t_quantile.sql:", *map(repr, expansion_terms()))
