@@ -2,7 +2,15 @@
 
 from opfield.core.canonical import canonical_json, parse_json
 from opfield.core.digest import digest, digest_hex
-from opfield.core.envelope import Envelope, check_envelope, open_envelope, read_envelope, seal
+from opfield.core.envelope import (
+    Envelope,
+    check_envelope,
+    envelope_digest,
+    open_envelope,
+    read_envelope,
+    seal,
+)
+from opfield.core.label import check_label
 from opfield.core.outcome import Failure, MissingReason, Status, scrub
 
 __all__ = [
@@ -12,8 +20,10 @@ __all__ = [
     "Status",
     "canonical_json",
     "check_envelope",
+    "check_label",
     "digest",
     "digest_hex",
+    "envelope_digest",
     "open_envelope",
     "parse_json",
     "read_envelope",

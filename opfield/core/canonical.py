@@ -5,174 +5,171 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 import orjson
 
 from opfield.errors import IdentityError
 
-type_error = "canonical JSON holds null, booleans, numbers, text, lists and objects with text keys"
-
 #: Integers beyond this have no exact IEEE 754 double and so no canonical form (RFC 8785, section 3.2.2.3).
-MAX_INTEGER = 2**53 - 1
+MAX_INTEGER: Final = 2**53 - 1
 
-# orjson prints a double as ECMAScript does only inside this range of magnitudes; outside it the exponent differs.
-_PLAIN_LOW, _PLAIN_HIGH = 1e-5, 1e15
+#: Lists and objects may stand inside each other this deep; the encoder beneath goes no deeper.
+MAX_DEPTH: Final = 254
 
-
-class _Unusual(Exception):  # noqa: N818 - a signal, never an error that leaves this module
-    """The value needs the slow encoder: a key beyond ASCII or a number that orjson writes otherwise."""
+# Between these magnitudes orjson prints a double that is no whole number as ECMAScript does.
+_LEAST_PLAIN: Final = 1e-5
+_MOST_PLAIN: Final = float(MAX_INTEGER)
 
 
 def canonical_json(value: Any) -> bytes:
-    """Return the RFC 8785 form of `value`: keys in UTF-16 order, no white space, numbers as ECMAScript prints them.
+    """Return the RFC 8785 form of `value`: sorted keys, no white space, numbers as ECMAScript has them.
+
+    Keys stand in the order of their UTF-16 code units. Text, integers and floats of a subclass (`StrEnum`,
+    `numpy.float64`) count as what they are made of; a tuple is a list. No other type is guessed at: the
+    caller converts an array, a `numpy.int64`, a date or a set.
 
     Args:
-        value: null, bool, int, finite float, str, list or tuple, mapping with str keys, nested to any usual depth.
+        value: null, bool, int, finite float, str, list or tuple, or mapping with str keys; nested at most
+            `MAX_DEPTH` deep.
 
     Returns:
         UTF-8 bytes, equal for equal values.
 
     Raises:
-        IdentityError: for NaN, infinity, an integer beyond ±(2^53 − 1), a lone surrogate, a key that is not text, or a
-            type that JSON has not.
+        IdentityError: for NaN, infinity, an integer beyond ±(2^53 − 1), a lone surrogate, a key that is not
+            text, two keys of one text, deeper nesting, or a type that JSON has not.
 
     >>> canonical_json({"b": 1.0, "a": [True, None, 1e21]})
     b'{"a":[true,null,1e+21],"b":1}'
     """
     try:
-        return orjson.dumps(_plain(value), option=orjson.OPT_SORT_KEYS)
-    except (_Unusual, orjson.JSONEncodeError):
-        pass
+        plain = _plain(value)
     except RecursionError:
-        raise IdentityError("the value is nested too deeply to have a canonical form") from None
-    pieces: list[str] = []
+        raise _too_deep() from None
     try:
-        _write(value, pieces)
-        return "".join(pieces).encode("utf-8")
-    except UnicodeEncodeError:
-        raise IdentityError(
-            "text with a lone surrogate is not Unicode and has no canonical form; remove it"
-        ) from None
-    except RecursionError:
-        raise IdentityError("the value is nested too deeply to have a canonical form") from None
+        encoded = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:  # an unusual key, a lone surrogate, or too deep: the slow way tells which
+        return _encode(_with_ordered_keys(plain, MAX_DEPTH))
+    # orjson orders keys by their UTF-8 bytes, which is UTF-16 order as long as every key is ASCII.
+    return encoded if encoded.isascii() else _encode(_with_ordered_keys(plain, MAX_DEPTH))
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Read one JSON value strictly: no duplicate keys, no NaN or infinity, nothing after the value.
+    """Read one JSON value strictly: whatever it returns has a canonical form, unless it is nested too deeply.
+
+    Args:
+        text: the value as text or as UTF-8 bytes, without a byte order mark.
+
+    Returns:
+        The value. A whole number beyond ±(2^53 − 1) comes back as the float whose canonical form it is, so
+            that reading a canonical form and writing it again gives the same bytes.
 
     Raises:
-        IdentityError: where the text is not such a value.
+        IdentityError: for text that is not one JSON value and nothing more, duplicate keys, NaN, a number
+            beyond the range or, for integers, the precision of a double, or a lone surrogate.
 
     >>> parse_json('{"a": 1, "a": 2}')
     Traceback (most recent call last):
     opfield.errors.IdentityError: duplicate key 'a' in a JSON object
     """
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        parsed = dict(items)
-        if len(parsed) != len(items):
-            seen: set[str] = set()
-            twice = next(key for key, _ in items if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            raise IdentityError(f"duplicate key {twice!r} in a JSON object")
-        return parsed
-
-    def refuse(name: str) -> Any:
-        raise IdentityError(f"{name} is not a JSON number")
-
     try:
-        return json.loads(text, object_pairs_hook=pairs, parse_constant=refuse)
+        source = text.decode("utf-8") if isinstance(text, bytes) else text
+        value = _DECODER.decode(source)
+        if not source.isascii():
+            source.encode("utf-8")
     except (ValueError, RecursionError) as error:
         raise IdentityError(f"not one JSON value: {error}") from None
+    if "\\ud" in source or "\\uD" in source:
+        canonical_json(value)  # an escape may spell a lone surrogate
+    return value
 
 
 def _plain(value: Any) -> Any:
-    """Return `value`, rebuilt where needed, so that orjson writes its canonical form, or signal that it cannot.
+    """Return `value` with every number and type as orjson writes them canonically; keys are not looked at.
 
-    What orjson already writes canonically is returned as it is: most of an event is text, and copying it would cost
-    more than encoding it.
+    What is plain already is returned as it is: most of an event is text, and copying it would cost more than
+    encoding it.
     """
     kind = type(value)
-    if kind is str or kind is bool or value is None:
-        return value
+    if kind is dict:
+        plain = value
+        for key, item in value.items():
+            if type(item) is str or item is None:
+                continue
+            new = _plain(item)
+            if new is not item:
+                if plain is value:
+                    plain = value.copy()
+                plain[key] = new
+        return plain
+    if kind is float:
+        if _LEAST_PLAIN <= value <= _MOST_PLAIN or -_MOST_PLAIN <= value <= -_LEAST_PLAIN:
+            return int(value) if value.is_integer() else value
+        return orjson.Fragment(_number(value).encode())
     if kind is int:
         if -MAX_INTEGER <= value <= MAX_INTEGER:
             return value
-        raise _Unusual
-    if kind is float:
-        if _PLAIN_LOW <= value < _PLAIN_HIGH or -_PLAIN_HIGH < value <= -_PLAIN_LOW:
-            return int(value) if value.is_integer() else value
-        if value == 0.0:
-            return 0
-        raise _Unusual
-    if kind is dict:
-        return _plain_object(value)
+        shown = str(value) if value.bit_length() <= 128 else f"of {value.bit_length()} bits"
+        raise IdentityError(
+            f"integer {shown} is beyond ±(2^53 − 1) and has no canonical form; write it as text"
+        )
     if kind is list or kind is tuple:
         return [_plain(item) for item in value]
-    raise _Unusual
+    if kind is str or kind is bool or value is None:
+        return value
+    return _plain(_base_value(value))
 
 
-def _plain_object(value: dict[Any, Any]) -> dict[Any, Any]:
-    try:
-        if not "".join(value).isascii():
-            raise _Unusual
-    except TypeError:
-        raise _Unusual from None
-    rebuilt: dict[Any, Any] | None = None
-    for key, item in value.items():
-        if type(item) is str or item is None:
-            continue
-        plain = _plain(item)
-        if plain is not item:
-            if rebuilt is None:
-                rebuilt = dict(value)
-            rebuilt[key] = plain
-    return value if rebuilt is None else rebuilt
+def _base_value(value: Any) -> Any:
+    """Return the value of a built-in type that `value`, of a subclass or a `Mapping`, stands for."""
+    if isinstance(value, str):
+        return str.__str__(value)  # str() of a (str, Enum) member is its name, not its text
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, list | tuple):
+        return list(value)
+    raise IdentityError(
+        f"a {type(value).__name__} has no canonical form; "
+        "convert it to null, a boolean, a number, text, a list, or an object with text keys"
+    )
 
 
-def _write(value: Any, out: list[str]) -> None:
-    """Append the canonical pieces of any `value`; the reference encoder, slow and complete."""
-    if value is None:
-        out.append("null")
-    elif isinstance(value, bool):
-        out.append("true" if value else "false")
-    elif isinstance(value, str):
-        out.append(_text(value))
-    elif isinstance(value, int):
-        if not -MAX_INTEGER <= value <= MAX_INTEGER:
-            raise IdentityError(
-                f"integer {value} is beyond ±(2^53 − 1) and has no canonical form; write it as text"
-            )
-        out.append(str(int(value)))
-    elif isinstance(value, float):
-        out.append(_number(float(value)))
-    elif isinstance(value, Mapping):
-        _write_object(value, out)
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            out.append("," if index else "[")
-            _write(item, out)
-        out.append("]" if value else "[]")
-    else:
-        raise IdentityError(f"a {type(value).__name__} has no canonical form; {type_error}")
-
-
-def _write_object(value: Mapping[Any, Any], out: list[str]) -> None:
-    for key in value:
+def _with_ordered_keys(plain: Any, room: int) -> Any:
+    """Return `plain` with keys checked; an object that orjson would order otherwise is encoded already."""
+    if not isinstance(plain, dict | list):
+        return plain
+    if room == 0:
+        raise _too_deep()
+    if isinstance(plain, list):
+        return [_with_ordered_keys(item, room - 1) for item in plain]
+    members: dict[str, Any] = {}
+    for key, item in plain.items():
         if not isinstance(key, str):
-            raise IdentityError(f"key {key!r} is a {type(key).__name__}, not text; {type_error}")
+            raise IdentityError(f"key {key!r} is a {type(key).__name__}, not text; write it as text")
+        members[str.__str__(key)] = _with_ordered_keys(item, room - 1)
+    if len(members) != len(plain):
+        raise IdentityError("two keys of one object have the same text; keep one of them")
+    if "".join(members).isascii():
+        return members
     # RFC 8785 orders keys by their UTF-16 code units; big-endian bytes compare in that order.
-    ordered = sorted(value, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
-    for index, key in enumerate(ordered):
-        out.append("," if index else "{")
-        out.append(_text(key))
-        out.append(":")
-        _write(value[key], out)
-    out.append("}" if ordered else "{}")
+    ordered = sorted(members, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
+    written = b",".join(_encode(key) + b":" + _encode(members[key]) for key in ordered)
+    return orjson.Fragment(b"{" + written + b"}")
 
 
-def _text(value: str) -> str:
-    return json.dumps(str(value), ensure_ascii=False)
+def _encode(plain: Any) -> bytes:
+    try:
+        return orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:  # all that can be left of what orjson refuses
+        raise IdentityError(
+            "text with a lone surrogate is not Unicode and has no canonical form; remove it"
+        ) from None
 
 
 def _number(value: float) -> str:
@@ -181,22 +178,51 @@ def _number(value: float) -> str:
         raise IdentityError(f"{value} is not finite and has no canonical form; record it as missing")
     if value == 0:
         return "0"
-    sign = "-" if value < 0 else ""
-    mantissa, _, power = repr(abs(value)).partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    fraction = "" if fraction == "0" else fraction
-    digits = (whole + fraction).lstrip("0")
-    # `point` is the position of the decimal point relative to the first significant digit.
-    point = len(whole.lstrip("0")) if whole.lstrip("0") else -(len(fraction) - len(fraction.lstrip("0")))
-    point += int(power or 0)
-    digits = digits.rstrip("0")
-    count = len(digits)
-    if count <= point <= 21:
-        return sign + digits + "0" * (point - count)
-    if 0 < point <= 21:
-        return f"{sign}{digits[:point]}.{digits[point:]}"
-    if -6 < point <= 0:
-        return f"{sign}0.{'0' * -point}{digits}"
-    exponent = point - 1
-    tail = f".{digits[1:]}" if count > 1 else ""
-    return f"{sign}{digits[0]}{tail}e{'+' if exponent >= 0 else '-'}{abs(exponent)}"
+    if 1e-6 <= abs(value) < 1e21:
+        return format(Decimal(repr(value)), "f").removesuffix(".0")
+    digits, _, exponent = repr(value).partition("e")
+    return f"{digits}e{int(exponent):+d}"
+
+
+def _too_deep() -> IdentityError:
+    return IdentityError(
+        f"a value nested more than {MAX_DEPTH} deep, or inside itself, has no canonical form; flatten it"
+    )
+
+
+def _object_of(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    parsed: dict[str, Any] = {}
+    for key, item in members:
+        if key in parsed:
+            raise IdentityError(f"duplicate key {key!r} in a JSON object")
+        parsed[key] = item
+    return parsed
+
+
+def _integer_of(text: str) -> int | float:
+    value = int(text)
+    if -MAX_INTEGER <= value <= MAX_INTEGER:
+        return value
+    double = _float_of(text)
+    if _number(double) == text:
+        return double
+    raise IdentityError(f"integer {text[:40]} is beyond what a double holds exactly; write it as text")
+
+
+def _float_of(text: str) -> float:
+    value = float(text)
+    if math.isfinite(value):
+        return value
+    raise IdentityError(f"number {text[:40]} is beyond the range of a double")
+
+
+def _constant_of(name: str) -> Any:
+    raise IdentityError(f"{name} is not a JSON number")
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object_of,
+    parse_int=_integer_of,
+    parse_float=_float_of,
+    parse_constant=_constant_of,
+)

@@ -1,11 +1,12 @@
-"""Envelopes: a payload together with the schema that says what it means and the digest that proves it whole."""
+"""Envelopes: a payload, the schema that says what it means, and the digest that proves both whole."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from opfield.core.canonical import canonical_json, parse_json
 from opfield.core.digest import digest
@@ -36,8 +37,10 @@ class Envelope:
 def seal(schema: str, payload: Any) -> Envelope:
     """Return the envelope of `payload`, a JSON value or a pydantic model.
 
+    The envelope holds a copy: a later change to `payload` does not reach it.
+
     Raises:
-        IdentityError: where the payload has no canonical form.
+        IdentityError: where the payload has no canonical form, or the schema is no name.
 
     >>> seal("ragtoy.parameter/v1", {"kind": "int", "int_value": 34}).digest[:15]
     'sha256:846553f8'
@@ -45,7 +48,18 @@ def seal(schema: str, payload: Any) -> Envelope:
     if isinstance(payload, BaseModel):
         payload = payload.model_dump(mode="json")
     canonical = canonical_json(payload)
-    return Envelope(schema, parse_json(canonical), digest("opfield/envelope/v1", schema, canonical))
+    return Envelope(schema, parse_json(canonical), envelope_digest(schema, canonical))
+
+
+def envelope_digest(schema: str, canonical: bytes) -> str:
+    """Return the digest of the envelope whose payload has the `canonical` form (DESIGN §4).
+
+    Raises:
+        IdentityError: where the schema is no name.
+    """
+    if not isinstance(schema, str) or not schema:
+        raise IdentityError(f"an envelope's schema is a name such as 'ragtoy.spec/v1', got {schema!r}")
+    return digest("opfield/envelope/v1", schema, canonical)
 
 
 def check_envelope(envelope: Envelope) -> None:
@@ -54,10 +68,11 @@ def check_envelope(envelope: Envelope) -> None:
     Raises:
         IdentityError: where it differs from the one the envelope bears.
     """
-    expected = seal(envelope.schema, envelope.payload).digest
+    expected = envelope_digest(envelope.schema, canonical_json(envelope.payload))
     if envelope.digest != expected:
         raise IdentityError(
-            f"envelope of {envelope.schema} bears digest {envelope.digest}, its content has {expected}"
+            f"envelope of {envelope.schema} bears digest {envelope.digest}, its content has {expected}; "
+            "it was altered after it was sealed"
         )
 
 
@@ -68,8 +83,10 @@ def read_envelope(value: Any) -> Envelope:
         IdentityError: where a member lacks or is unknown, or the digest does not match.
     """
     if not isinstance(value, dict) or set(value) != {"schema", "payload", "digest"}:
-        raise IdentityError("an envelope has exactly the members schema, payload and digest")
-    envelope = Envelope(str(value["schema"]), value["payload"], str(value["digest"]))
+        raise IdentityError(
+            "an envelope is a JSON object with exactly the members schema, payload and digest"
+        )
+    envelope = Envelope(value["schema"], value["payload"], value["digest"])
     check_envelope(envelope)
     return envelope
 
@@ -77,21 +94,31 @@ def read_envelope(value: Any) -> Envelope:
 def open_envelope(envelope: Envelope, schema: str, into: type[Decoded]) -> Decoded:
     """Decode the payload into `into`, demanding the exact schema and refusing unknown fields (§29.3).
 
+    Args:
+        envelope: what to decode.
+        schema: the only schema that is accepted.
+        into: a dataclass, pydantic model, `TypedDict` or built-in type; text is never read as a number.
+
     Raises:
         IdentityError: for another schema, a wrong digest, or a payload that does not fit.
     """
     if envelope.schema != schema:
         raise IdentityError(f"expected an envelope of {schema}, got one of {envelope.schema}")
     check_envelope(envelope)
+    adapter: TypeAdapter[Decoded] = _adapter(cast(Any, into))
     try:
-        # JSON mode, since the payload came from JSON: a tuple field accepts a list there even under strict rules.
-        return TypeAdapter(into, config=_config(into)).validate_json(
-            canonical_json(envelope.payload), extra="forbid"
-        )
+        # JSON mode, since the payload came from JSON: there a tuple field accepts a list under strict rules.
+        return adapter.validate_json(canonical_json(envelope.payload), strict=True, extra="forbid")
     except ValidationError as error:
-        raise IdentityError(f"payload of {schema} does not fit {into.__name__}: {error}") from None
+        found = (
+            f"{'.'.join(str(step) for step in each['loc']) or 'payload'}: {each['msg']}"
+            for each in error.errors(include_url=False, include_context=False, include_input=False)
+        )
+        listed = "; ".join(found)
+        raise IdentityError(f"payload of {schema} does not fit {error.title}: {listed}") from None
 
 
-def _config(into: type[Any]) -> ConfigDict | None:
-    # A pydantic model brings its own configuration and must not be given a second one.
-    return None if isinstance(into, type) and issubclass(into, BaseModel) else ConfigDict(strict=True)
+@lru_cache(maxsize=256)
+def _adapter(into: Any) -> TypeAdapter[Any]:
+    # Building one costs a thousand times what using it does.
+    return TypeAdapter(into)

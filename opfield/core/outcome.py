@@ -29,6 +29,8 @@ class MissingReason(StrEnum):
 #: Longest failure message that the ledger keeps, in characters; the whole text is retained as an artifact.
 MESSAGE_LIMIT: Final = 500
 
+_SHORTEST_SECRET: Final = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -45,10 +47,16 @@ class Failure:
     is_retryable: bool = False
 
 
+# Three shapes: a name and its value, the scheme of an HTTP header between them or not; a token that its
+# prefix gives away; the user part of a URL.
 _CREDENTIAL = re.compile(
-    r"(?i)\b(bearer\s+|(?:api[_-]?key|token|secret|password|authorization)[\"']?\s*[:=]\s*[\"']?)[^\s\"',;]{4,}"
-    r"|\b(?:sk|pk|ghp|gho|xox[abp]|AKIA)[-_A-Za-z0-9]{12,}"
-    r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"
+    r"""(?ix)
+    ((?:api[_-]?key|token|secret|password|passwd|authorization|credential)["']?\s*[:=]\s*["']?(?:(?:bearer|basic)\s+)?
+        |\bbearer\s+)
+    [^\s"',;]{4,}
+    |\b(?:(?:sk|pk|rk|gh[oprsu]|github_pat|glpat|hf|xox[abeprs])[-_]|AKIA|AIza|eyJ)[-\w.]{12,}
+    |(?<=://)[^/\s:@]*:[^/\s@]+(?=@)
+    """
 )
 
 
@@ -57,12 +65,13 @@ def scrub(text: str, secrets: tuple[str, ...] = ()) -> str:
 
     Args:
         text: a failure message or traceback.
-        secrets: values to remove word for word, such as those of the environment variables a campaign names.
+        secrets: values to remove word for word, such as those of the environment variables a campaign names;
+            one of fewer than 4 characters is left, since removing it would only tear words apart.
 
     >>> scrub("401 for api_key=abcd1234efgh at https://me:pw@host/x")
     '401 for api_key=*** at https://***@host/x'
     """
-    for secret in secrets:
-        if len(secret) >= 4:
+    for secret in sorted(secrets, key=len, reverse=True):  # one may be the beginning of another
+        if len(secret) >= _SHORTEST_SECRET:
             text = text.replace(secret, "***")
     return _CREDENTIAL.sub(lambda found: (found.group(1) or "") + "***", text)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from opfield.core import Envelope, canonical_json, digest, seal
+from opfield.core import Envelope, canonical_json, check_envelope, check_label, digest, seal
 from opfield.errors import DeclarationError, IdentityError, unknown_name
 from opfield.optic import Lens, fields
+
+#: Label of the baseline wherever candidates are listed; no candidate may take it.
+BASELINE_LABEL: Final = "baseline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,22 @@ class Patch:
     closure: tuple[str, ...] = ()
     hypothesis: str = ""
 
+    def __post_init__(self) -> None:
+        """Turn lists into tuples, and refuse text where several names are asked for.
+
+        Raises:
+            DeclarationError: naming the patch and the member.
+        """
+        for member in ("classes", "targets", "closure"):
+            names = getattr(self, member)
+            if isinstance(names, str):
+                raise DeclarationError(
+                    f"patch {self.id!r}: {member} is a list of names, got the text {names!r}"
+                )
+            object.__setattr__(self, member, tuple(names))
+
     def as_json(self) -> dict[str, Any]:
-        """Return the patch as its identity is computed over it; lists keep their declared order (DESIGN §4)."""
+        """Return the patch as its identity holds it; lists keep their declared order (DESIGN §4)."""
         return {
             "id": self.id,
             "optic": self.optic,
@@ -63,7 +80,11 @@ class Space(Protocol):
         ...
 
     def apply(self, spec: Envelope, patch: Patch) -> Envelope:
-        """Return the envelope of the patched specification, or raise `DeclarationError` where it is refused."""
+        """Return the envelope of the patched specification, under the schema of `spec`.
+
+        Raises:
+            DeclarationError: where the patch is refused.
+        """
         ...
 
 
@@ -108,9 +129,11 @@ class OpticSpace:
             raise unknown_name("optic", patch.optic, self.optics)
         try:
             whole = self.optics[patch.optic].put(dict(spec.payload), self.read_value(patch.value.payload))
-        except DeclarationError as error:
-            raise DeclarationError(f"patch {patch.id!r} is refused by its optic {patch.optic!r}: {error}") from None
-        return seal(self.schema, whole)
+            return seal(self.schema, whole)
+        except (DeclarationError, IdentityError) as error:
+            raise DeclarationError(
+                f"patch {patch.id!r} is refused by its optic {patch.optic!r}: {error}"
+            ) from None
 
 
 def field_space(
@@ -121,32 +144,45 @@ def field_space(
     Args:
         name: name of the space; its schema is `<name>.spec/v1`.
         baseline: baseline specification.
-        candidates: label to the changed members, which must stand in the baseline.
+        candidates: label to the changed members, which must stand in the baseline; each is replaced whole.
 
     Raises:
-        DeclarationError: where a candidate changes nothing, or a value has no canonical form.
+        DeclarationError: where a candidate names no member, or a value has no canonical form.
         UnknownNameError: where a candidate names a member that the baseline has not.
 
     >>> space = field_space("prompt", {"k": 2}, {"more": {"k": 4}})
     >>> space.apply(space.baseline(), space.patches()[0]).payload
     {'k': 4}
     """
+    check_label("space name", name)
+    spec = _sealed_object("the baseline", f"{name}.spec/v1", baseline)
+    if not isinstance(candidates, Mapping):
+        raise DeclarationError(
+            f"candidates are a mapping of label to changed members, got a {type(candidates).__name__}"
+        )
     optics: dict[str, Lens[dict[str, Any], Any]] = {}
     patches: list[Patch] = []
     for label, changes in candidates.items():
+        check_label("candidate label", label)
+        value = _sealed_object(f"candidate {label!r}", "opfield.fields/v1", changes)
         if not changes:
-            raise DeclarationError(f"candidate {label!r} changes nothing; name at least one member of the baseline")
-        for key in changes:
-            if key not in baseline:
-                raise unknown_name(f"member of the baseline in candidate {label!r}:", key, baseline)
-        lens = fields(changes)
+            raise DeclarationError(f"candidate {label!r} changes nothing; name a member of the baseline")
+        for key in value.payload:
+            if key not in spec.payload:
+                raise unknown_name(f"member of the baseline in candidate {label!r}:", key, spec.payload)
+        lens = fields(value.payload)
         optics[lens.id] = lens
-        try:
-            value = seal("opfield.fields/v1", dict(changes))
-        except IdentityError as error:
-            raise DeclarationError(f"candidate {label!r}: {error}") from None
-        patches.append(Patch(label, lens.id, value, targets=tuple(sorted(changes))))
-    return OpticSpace(f"{name}.fields/v1", f"{name}.spec/v1", dict(baseline), optics, tuple(patches))
+        patches.append(Patch(label, lens.id, value, targets=tuple(sorted(value.payload))))
+    return OpticSpace(f"{name}.fields/v1", spec.schema, spec.payload, optics, tuple(patches))
+
+
+def _sealed_object(what: str, schema: str, value: object) -> Envelope:
+    if not isinstance(value, Mapping):
+        raise DeclarationError(f"{what} is a JSON object of names and values, got a {type(value).__name__}")
+    try:
+        return seal(schema, value)
+    except IdentityError as error:
+        raise DeclarationError(f"{what} cannot be kept: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +190,8 @@ class Candidate:
     """A baseline, one intervention, the resulting specification, and the identity of all three (§22.1).
 
     Attributes:
-        id: digest over baseline digest, resulting digest and canonical patch; of its own domain for the baseline.
-        label: short name for people.
+        id: digest over both envelopes' digests and the canonical patch; of its own domain for the baseline.
+        label: short name for people, unique in its campaign.
         baseline: envelope of the baseline.
         spec: envelope of the resulting specification.
         patch: the intervention; None for the baseline itself.
@@ -177,59 +213,59 @@ class Candidate:
 
 
 def candidate_id(baseline: str, spec: str, patch: Mapping[str, Any] | None) -> str:
-    """Return the identity of a candidate from two envelope digests and its patch; of the baseline where patch is None."""
+    """Return the identity of a candidate; of the baseline where there is no patch (DESIGN §4).
+
+    Args:
+        baseline: digest of the baseline's envelope.
+        spec: digest of the resulting specification's envelope.
+        patch: the intervention as `Patch.as_json` gives it.
+    """
     if patch is None:
         return digest("opfield/baseline/v1", baseline)
     return digest("opfield/candidate/v1", baseline, spec, canonical_json(patch))
 
 
 def baseline_candidate(space: Space) -> Candidate:
-    """Return the baseline as a candidate without intervention."""
+    """Return the baseline as a candidate without intervention, labelled `baseline`."""
     envelope = space.baseline()
-    return Candidate(candidate_id(envelope.digest, envelope.digest, None), "baseline", envelope, envelope, None)
+    identity = candidate_id(envelope.digest, envelope.digest, None)
+    return Candidate(identity, BASELINE_LABEL, envelope, envelope, None)
 
 
 def propose_all(space: Space) -> tuple[Candidate, ...]:
     """Return every advertised patch applied to the baseline, ordered by identity (§21.2, §35.1).
 
     Raises:
-        DeclarationError: where there is no patch, two share a name, one is refused, or two are the same candidate.
+        DeclarationError: where there is no patch, two share a name, one takes the baseline's name, one is
+            refused, or the space gives an envelope that is damaged or of another schema than the baseline.
     """
     baseline = space.baseline()
     patches = list(space.patches())
     if not patches:
-        raise DeclarationError(f"space {space.id} advertises no patch, so there is no candidate to compare; add one")
-    found: dict[str, Candidate] = {}
-    labels: set[str] = set()
+        raise DeclarationError(
+            f"space {space.id} advertises no patch, so there is no candidate to compare; add one"
+        )
+    labels = {BASELINE_LABEL}
+    found: list[Candidate] = []
     for patch in patches:
-        check_label("candidate", patch.id)
+        check_label("candidate label", patch.id)
         if patch.id in labels:
-            raise DeclarationError(f"two patches of space {space.id} are called {patch.id!r}; rename one")
+            holder = "the baseline" if patch.id == BASELINE_LABEL else "another patch"
+            raise DeclarationError(
+                f"space {space.id}: a patch has the name {patch.id!r}, as {holder} has; rename it"
+            )
         labels.add(patch.id)
         spec = space.apply(baseline, patch)
-        identity = candidate_id(baseline.digest, spec.digest, patch.as_json())
-        found[identity] = Candidate(identity, patch.id, baseline, spec, patch)
-    return tuple(found[identity] for identity in sorted(found))
-
-
-def check_label(what: str, text: object, limit: int = 1024) -> None:
-    """Refuse an identity or label that is no plain text.
-
-    Raises:
-        DeclarationError: where it is not text, empty, longer than `limit` bytes, holds NUL, or is not Unicode.
-    """
-    if not isinstance(text, str):
-        raise DeclarationError(
-            f"{what} id {text!r} is a {type(text).__name__}, not text; ids equal only as text would be mixed up, "
-            f"so write {str(text)!r}"
-        )
-    try:
-        size = len(text.encode("utf-8"))
-    except UnicodeEncodeError:
-        raise DeclarationError(f"{what} id {text!r} has a lone surrogate, which is not Unicode; remove it") from None
-    if size == 0:
-        raise DeclarationError(f"a {what} id is empty; give every {what} a stable name")
-    if size > limit:
-        raise DeclarationError(f"{what} id {text[:40]!r}… is {size} bytes long, at most {limit} are kept; shorten it")
-    if "\0" in text:
-        raise DeclarationError(f"{what} id {text!r} holds a NUL character; remove it")
+        if spec.schema != baseline.schema:
+            raise DeclarationError(
+                f"space {space.id}: patch {patch.id!r} turns {baseline.schema} into {spec.schema}; "
+                "keep the schema"
+            )
+        try:
+            for envelope in (baseline, patch.value, spec):
+                check_envelope(envelope)
+            identity = candidate_id(baseline.digest, spec.digest, patch.as_json())
+        except IdentityError as error:
+            raise DeclarationError(f"space {space.id}: patch {patch.id!r}: {error}") from None
+        found.append(Candidate(identity, patch.id, baseline, spec, patch))
+    return tuple(sorted(found, key=lambda candidate: candidate.id))

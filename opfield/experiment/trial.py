@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Protocol
 
-from opfield.core import Failure, Status
+from opfield.core import Failure, Status, check_label
+from opfield.errors import DeclarationError
 from opfield.prob import Seed
 
 
@@ -134,7 +138,8 @@ class InfrastructureFailure(Exception):  # noqa: N818 - a statement about the tr
 
 Answer = TrialResult | Mapping[str, float | int | None]
 
-#: A runner: any callable of one trial, plain or coroutine. It may carry `id` and `version`; a class gives instances.
+#: A runner: any callable of one trial, plain or coroutine, an instance of a class too; it may carry `id` and
+#: `version`.
 Runner = Callable[[TrialRequest], Answer | Awaitable[Answer]]
 
 
@@ -149,10 +154,36 @@ class RunnerIdentity:
 def runner_identity(runner: Any) -> RunnerIdentity:
     """Return the runner's declared `id` and `version`, or its import path and version 1.
 
+    A script that is run gives the same path as the module that is imported.
+
+    Raises:
+        DeclarationError: for a `functools.partial` without an `id`, or an `id` or `version` that is no label.
+
     >>> def answer(trial): ...
     >>> runner_identity(answer).version
     '1'
     """
-    named = runner if hasattr(runner, "__qualname__") else type(runner)
-    default = f"{named.__module__}:{named.__qualname__}"
-    return RunnerIdentity(str(getattr(runner, "id", default)), str(getattr(runner, "version", "1")))
+    if hasattr(runner, "id"):
+        identity = str(runner.id)
+    elif isinstance(runner, functools.partial):
+        raise DeclarationError(
+            "a functools.partial has no name that tells its arguments from others; set its `id` and "
+            "`version`, or use a class whose __call__ runs the trial"
+        )
+    else:
+        named = runner if hasattr(runner, "__qualname__") else type(runner)
+        identity = f"{_module_name(named.__module__)}:{named.__qualname__}"
+    version = str(getattr(runner, "version", "1"))
+    check_label("runner id", identity)
+    check_label("runner version", version)
+    return RunnerIdentity(identity, version)
+
+
+def _module_name(name: str) -> str:
+    if name != "__main__":
+        return name
+    main = sys.modules["__main__"]
+    if main.__spec__ is not None:  # run as `python -m package.module`
+        return main.__spec__.name
+    path = getattr(main, "__file__", None)
+    return Path(path).stem if path else name

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from opfield.core import canonical_json, digest, seal
+from opfield.core import canonical_json, check_label, digest, envelope_digest
 from opfield.errors import DeclarationError, IdentityError
-from opfield.experiment.space import check_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +30,46 @@ class Case:
     partition: str | None = None
     schema: str = "opfield.case/v1"
 
+    def __post_init__(self) -> None:
+        """Refuse a case that the ledger could not name or group.
+
+        Raises:
+            DeclarationError: naming the case, the member and the remedy.
+        """
+        check_label("case id", self.id)
+        if not isinstance(self.groups, Mapping):
+            raise DeclarationError(
+                f"case {self.id!r}: groups are a mapping such as {{'role': 'admin'}}, got {self.groups!r}"
+            )
+        for key, value in self.groups.items():
+            check_label(f"case {self.id!r}: group", key)
+            check_label(f"case {self.id!r}: value of group {key!r}", value)
+        object.__setattr__(self, "groups", dict(self.groups))
+        if self.cluster is not None:
+            check_label(f"case {self.id!r}: cluster", self.cluster)
+        if self.partition not in (None, "train", "selection", "final"):
+            raise DeclarationError(
+                f"case {self.id!r}: partition {self.partition!r} is none of train, selection, final"
+            )
+        check_label(f"case {self.id!r}: schema", self.schema)
+
     def as_json(self) -> dict[str, Any]:
-        """Return the case as the workload artifact lists it."""
+        """Return the case as the workload artifact lists it; `input` is its canonical JSON as text.
+
+        Raises:
+            DeclarationError: where the input has no canonical form.
+        """
+        try:
+            canonical = canonical_json(self.input)
+        except IdentityError as error:
+            raise DeclarationError(f"case {self.id!r}: its input cannot be kept: {error}") from None
         return {
             "case_id": self.id,
-            "case_digest": seal(self.schema, self.input).digest,
+            "case_digest": envelope_digest(self.schema, canonical),
             "groups": dict(self.groups),
             "cluster_id": self.cluster,
             "partition": self.partition,
-            "input": canonical_json(self.input).decode(),
+            "input": canonical.decode(),
         }
 
 
@@ -61,26 +91,18 @@ class Workload:
         Raises:
             DeclarationError: naming the case and the remedy.
         """
-        object.__setattr__(self, "cases", tuple(self.cases))
-        check_label("workload", self.name)
+        object.__setattr__(self, "cases", cases_of(self.cases))
+        check_label("workload name", self.name)
         if not self.cases:
             raise DeclarationError(f"workload {self.name!r} has no cases; a comparison needs at least one")
         seen: dict[str, int] = {}
         for position, case in enumerate(self.cases):
-            check_label("case", case.id)
             if case.id in seen:
                 raise DeclarationError(
                     f"case id {case.id!r} stands twice in workload {self.name!r}, at positions "
                     f"{seen[case.id]} and {position}; ids must be unique"
                 )
             seen[case.id] = position
-            if case.partition not in (None, "train", "selection", "final"):
-                raise DeclarationError(
-                    f"case {case.id!r}: partition {case.partition!r} is none of train, selection, final"
-                )
-            for key, value in case.groups.items():
-                if not isinstance(key, str) or not isinstance(value, str):
-                    raise DeclarationError(f"case {case.id!r}: group {key!r}: {value!r} must be text on both sides")
 
     def as_json(self) -> dict[str, Any]:
         """Return the workload artifact: {workload_id, cases}, in declared order.
@@ -88,29 +110,44 @@ class Workload:
         Raises:
             DeclarationError: where an input has no canonical form.
         """
-        listed = []
-        for case in self.cases:
-            try:
-                listed.append(case.as_json())
-            except IdentityError as error:
-                raise DeclarationError(f"case {case.id!r}: its input cannot be kept: {error}") from None
-        return {"workload_id": self.name, "cases": listed}
+        return {"workload_id": self.name, "cases": [case.as_json() for case in self.cases]}
 
 
 def workload_digest(workload: Mapping[str, Any]) -> str:
-    """Return the identity of a workload from its artifact form; the order of cases is no part of it (DESIGN §12)."""
+    """Return the identity of a workload; the order of cases is no part of it (DESIGN §12).
+
+    Args:
+        workload: its artifact form, as `Workload.as_json` gives it; ids are unique.
+    """
+    members = ("case_id", "case_digest", "groups", "cluster_id", "partition")
     cases = sorted(
-        (
-            {key: case[key] for key in ("case_id", "case_digest", "groups", "cluster_id", "partition")}
-            for case in workload["cases"]
-        ),
+        ({member: case[member] for member in members} for case in workload["cases"]),
         key=lambda case: str(case["case_id"]),
     )
-    return digest("opfield/workload/v1", canonical_json({"workload_id": workload["workload_id"], "cases": cases}))
+    identity = {"workload_id": workload["workload_id"], "cases": cases}
+    return digest("opfield/workload/v1", canonical_json(identity))
 
 
 def cases_of(inputs: Mapping[str, Any] | Iterable[Case]) -> tuple[Case, ...]:
-    """Return cases from a mapping of id to input, or from cases as they are."""
+    """Return cases from a mapping of id to input, or from cases as they are.
+
+    Raises:
+        DeclarationError: where they are neither.
+
+    >>> [case.id for case in cases_of({"a": 1, "b": 2})]
+    ['a', 'b']
+    """
     if isinstance(inputs, Mapping):
         return tuple(Case(case_id, value) for case_id, value in inputs.items())
-    return tuple(inputs)
+    listed: Iterable[object] = (
+        inputs if isinstance(inputs, Iterable) and not isinstance(inputs, str) else (inputs,)
+    )
+    cases = []
+    for position, case in enumerate(listed):
+        if not isinstance(case, Case):
+            raise DeclarationError(
+                f"cases are a mapping of id to input, or Case values; got a {type(case).__name__} "
+                f"at position {position}"
+            )
+        cases.append(case)
+    return tuple(cases)

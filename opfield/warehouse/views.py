@@ -152,20 +152,46 @@ class ViewSet:
         Raises:
             UnknownNameError: A name is not among the relations.
         """
-        found: set[str] = set()
-        waiting = list(names)
-        while waiting:
-            name = waiting.pop()
+        chosen = list(names)
+        for name in chosen:
             if name not in self.relations:
                 raise unknown_name("relation", name, self.relations)
-            if name not in found:
-                found.add(name)
-                waiting.extend(self._reads[name])
+        found = frozenset[str]().union(*(self._below[each] for each in chosen))
         return {name: normalized(self.relations[name].sql) for name in sorted(found)}
 
     def policy_digest_sources(self, kinds: Collection[str]) -> dict[str, str]:
         """Return the normalized SQL by which a policy of these gate kinds judges; other kinds change nothing in it."""
         return self.restricted(kinds).closure(JUDGING)
+
+    def executable(self, name: str) -> str:
+        """Return the SELECT by which a relation is installed.
+
+        Most relations are installed as they are written. A verdict reads the same evidence by way of many gates: there,
+        every relation that leads to the verdicts stands inline, and every other one is evaluated once, on top. So all
+        gates judge the same reading of the files, and the plan grows with the number of relations, not of paths.
+        """
+        if name != VERDICTS and not self._leads_to_verdicts(name):
+            return self.relations[name].sql
+        inline: list[str] = []
+        evidence: set[str] = set()
+        for each in (each for each in self.relations if each in self._below[name]):
+            if self.relations[each].gate_kind or each == VERDICTS or self._leads_to_verdicts(each):
+                inline.append(each)
+                evidence |= {read for read in self._reads[each] if not self.relations[read].is_macro}
+        steps = [f"{each} as materialized (\nselect * from {each}\n)" for each in sorted(evidence - set(inline))]
+        steps += [f"{each} as (\n{self.relations[each].sql}\n)" for each in inline]
+        return "with " + ",\n\n".join(steps) + f"\n\nselect * from {name}"
+
+    @cached_property
+    def _below(self) -> Mapping[str, frozenset[str]]:
+        """Each relation's name, with itself and all that it reads, directly or not."""
+        below: dict[str, frozenset[str]] = {}
+        for name in self.relations:
+            below[name] = frozenset({name}).union(*(below[each] for each in self._reads[name]))
+        return below
+
+    def _leads_to_verdicts(self, name: str) -> bool:
+        return name != VERDICTS and VERDICTS in self._below[name]
 
     def layer(self, layer: str) -> tuple[Relation, ...]:
         """Return the relations of one layer, in dependency order."""
@@ -236,7 +262,7 @@ def open_sql(
         statements += [_create_view(table.name, _table_query(table)), _comment("view", table.name, table.comment)]
         statements += [_comment("column", f"{table.name}.{each.name}", each.comment) for each in table.columns]
     for relation in chosen.relations.values():
-        statements += _relation_statements(relation)
+        statements += _relation_statements(relation, chosen.executable(relation.name))
     statements += ["set variable campaign = getvariable('opened_campaign')", "reset variable opened_campaign"]
     title = "-- All tables and views of this warehouse. From this folder: duckdb -init open.sql\n"
     return title + "".join(f"{each};\n" for each in statements)
@@ -290,18 +316,18 @@ def _table_query(table: TableContract) -> str:
     return (
         f"select 'sha256:' || campaign as campaign_id, {rest}\nfrom read_parquet(\n"
         f"    [{folder}none/*.parquet',\n"
-        f"     {folder}' || coalesce(getvariable('campaign'), '*') || '/*.parquet'],\n"
+        f"     {folder}' || coalesce(getvariable('campaign')::varchar, '*') || '/*.parquet'],\n"
         "    hive_partitioning = true, hive_types = {'campaign': 'VARCHAR'}\n)"
     )
 
 
-def _relation_statements(relation: Relation) -> list[str]:
+def _relation_statements(relation: Relation, executable: str) -> list[str]:
     if relation.is_macro:
         body = macro_body(relation.sql)
         create = f"create or replace macro {macro_signature(relation.sql)} as {body}"
         return [create, _comment("macro", relation.name, relation.meaning)]
     return [
-        _create_view(relation.name, relation.sql),
+        _create_view(relation.name, executable),
         _comment("view", relation.name, relation.meaning),
         *(_comment("column", f"{relation.name}.{name}", text) for name, text in relation.columns.items()),
     ]

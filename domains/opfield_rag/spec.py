@@ -1,0 +1,180 @@
+"""What a retrieval system here is configured by, and the lawful interventions on it (§36.6).
+
+Five parameters stand behind a lens each. A patch declares the dependency nodes that it changes directly; what
+it invalidates follows from `DEPENDENTS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+import opfield as of
+
+SPEC_SCHEMA: Final = "ragtoy.spec/v1"
+PARAMETER_SCHEMA: Final = "ragtoy.parameter/v1"
+
+
+class Spec(BaseModel):
+    """One configuration.
+
+    Attributes:
+        chunk_words: words in a chunk; the last chunk of a document may have fewer.
+        overlap_words: words that a chunk repeats from the one before it; below `chunk_words`.
+        lexical_weight: weight of the lexical channel in the fused score.
+        vector_weight: weight of the vector channel in the fused score.
+        top_k: chunks that make up the context.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    chunk_words: int = Field(default=24, ge=1)
+    overlap_words: int = Field(default=4, ge=0)
+    lexical_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    vector_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    top_k: int = Field(default=2, ge=1)
+
+    @model_validator(mode="after")
+    def _chunks_advance(self) -> Self:
+        if self.overlap_words >= self.chunk_words:
+            raise ValueError(f"overlap_words {self.overlap_words} is not below chunk_words {self.chunk_words}")
+        return self
+
+
+#: Who reads what each node configures or holds. Fusion and the cut to `top_k` are rules: new channel scores
+#: do not
+#: invalidate them, so neither is downstream of `query.channels` (the golden candidate identity says the
+#: same).
+DEPENDENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "index.chunk": ("index.lexical", "index.vector"),
+    "index.lexical": ("query.channels",),
+    "index.vector": ("query.channels",),
+    "query.channels": ("eval.retrieval",),
+    "query.fusion": ("eval.retrieval",),
+    "query.context": ("eval.retrieval",),
+    "eval.retrieval": (),
+}
+
+
+def closure_of(*targets: str) -> tuple[str, ...]:
+    """Return the targets and all that is downstream of them, nearest first (§22.2).
+
+    >>> closure_of("query.fusion")
+    ('query.fusion', 'eval.retrieval')
+    """
+    reached = list(targets)
+    for node in reached:  # grows while it is read, which makes this a breadth-first walk
+        reached.extend(later for later in DEPENDENTS[node] if later not in reached)
+    return tuple(reached)
+
+
+def _whole(name: str, value: Any, least: int) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return f"{name} {value!r} is not a whole number"
+    return None if value >= least else f"{name} {value} is below {least}"
+
+
+def _admits_chunk_words(spec: dict[str, Any], value: Any) -> str | None:
+    refusal = _whole("chunk_words", value, 1)
+    if refusal is None and value <= spec["overlap_words"]:
+        return f"chunk_words {value} is not above overlap_words {spec['overlap_words']}"
+    return refusal
+
+
+def _admits_overlap_words(spec: dict[str, Any], value: Any) -> str | None:
+    refusal = _whole("overlap_words", value, 0)
+    if refusal is None and value >= spec["chunk_words"]:
+        return f"overlap_words {value} is not below chunk_words {spec['chunk_words']}"
+    return refusal
+
+
+def _admits_weight(_spec: dict[str, Any], value: Any) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+        return f"a weight is a finite number of at least 0, got {value!r}"
+    return None
+
+
+def _admits_top_k(_spec: dict[str, Any], value: Any) -> str | None:
+    return _whole("top_k", value, 1)
+
+
+_ADMITS: Final[Mapping[str, Callable[[dict[str, Any], Any], str | None]]] = {
+    "chunk_words": _admits_chunk_words,
+    "overlap_words": _admits_overlap_words,
+    "lexical_weight": _admits_weight,
+    "vector_weight": _admits_weight,
+    "top_k": _admits_top_k,
+}
+
+#: The five lenses, by identity.
+OPTICS: Final[Mapping[str, of.Lens[dict[str, Any], Any]]] = {
+    f"ragtoy.spec.{key}": of.field(key, id=f"ragtoy.spec.{key}", admits=admits)
+    for key, admits in _ADMITS.items()
+}
+
+
+def read_parameter(payload: Any) -> int | float:
+    """Return the number in a patch's value, such as {"kind": "int", "int_value": 34} or the like with float.
+
+    Raises:
+        RefusedPutError: where the payload is neither.
+
+    >>> read_parameter({"kind": "float", "float_value": 1.75})
+    1.75
+    """
+    match payload:
+        case {"kind": "int", "int_value": int(value), **rest} if not rest:
+            return value
+        case {"kind": "float", "float_value": int(value) | float(value), **rest} if not rest:
+            return value
+        case _:
+            raise of.RefusedPutError(
+                f"{payload!r} is no {PARAMETER_SCHEMA}; expected kind int or float and its value"
+            )
+
+
+def _patch(
+    id: str, parameter: str, value: int | float, classes: tuple[str, ...], target: str, hypothesis: str
+) -> of.Patch:
+    kind = "int" if isinstance(value, int) else "float"
+    return of.Patch(
+        id=id,
+        optic=f"ragtoy.spec.{parameter}",
+        value=of.seal(PARAMETER_SCHEMA, {"kind": kind, f"{kind}_value": value}),
+        classes=classes,
+        targets=(target,),
+        closure=closure_of(target),
+        hypothesis=hypothesis,
+    )
+
+
+_BUILD: Final = ("knowledge", "relevance")
+_QUERY: Final = ("relevance",)
+
+#: The seven interventions.
+PATCHES: Final = (
+    _patch("chunk-14", "chunk_words", 14, _BUILD, "index.chunk", "smaller chunks point more precisely"),
+    _patch("chunk-34", "chunk_words", 34, _BUILD, "index.chunk", "larger chunks preserve context"),
+    _patch("overlap-8", "overlap_words", 8, _BUILD, "index.chunk", "more overlap cuts fewer thoughts in two"),
+    _patch("lexical-1.75", "lexical_weight", 1.75, _QUERY, "query.fusion", "exact words deserve more trust"),
+    _patch(
+        "vector-1.75", "vector_weight", 1.75, _QUERY, "query.fusion", "shared meaning deserves more trust"
+    ),
+    _patch("topk-4", "top_k", 4, _QUERY, "query.context", "more chunks reach more of what is relevant"),
+    _patch("topk-1", "top_k", 1, _QUERY, "query.context", "one chunk is enough and costs fewer words"),
+)
+
+
+def rag_space() -> of.OpticSpace:
+    """Return the space: 24-word chunks, 4 words of overlap, equal weights, two chunks; seven patches."""
+    return of.OpticSpace(
+        id="ragtoy.space/v1",
+        schema=SPEC_SCHEMA,
+        spec=Spec().model_dump(mode="json"),
+        optics=OPTICS,
+        advertised=PATCHES,
+        read_value=read_parameter,
+    )

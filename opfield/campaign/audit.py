@@ -1,0 +1,222 @@
+"""Audit: every byte that carries meaning verified, every identity and verdict recomputed (§E.7).
+
+Runs without the runner and its providers, ignores checkpoints, and writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import orjson
+
+from opfield.campaign.attempts import read_attempts
+from opfield.campaign.judge import judging_views, policy_digest, verdict_payloads
+from opfield.campaign.reducer import CampaignState, reduce
+from opfield.core import canonical_json, digest, parse_json, read_envelope
+from opfield.errors import OpfieldError, WarehouseError
+from opfield.experiment import candidate_id, workload_digest
+from opfield.prob import coordinate_seed, read_seed
+from opfield.warehouse import ledger
+from opfield.warehouse.contract import projection_query
+from opfield.warehouse.files import (
+    Finding,
+    check_artifacts,
+    check_campaign_files,
+    check_shared_files,
+    check_strays,
+    count_files,
+)
+from opfield.warehouse.layout import attempts_file, relative, table_folder
+from opfield.warehouse.ledger import Event
+from opfield.warehouse.material import artifact_ids, find_artifact
+from opfield.warehouse.projection import campaigns_on_disk, projected_tables, register_segment
+from opfield.warehouse.session import connect, read_rows
+from opfield.warehouse.store import open_store
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """What an audit found.
+
+    Attributes:
+        campaigns: campaigns audited.
+        events: events verified.
+        files: files in the warehouse.
+        findings: what is wrong; empty where everything stands.
+        notes: what is worth knowing and breaks nothing.
+    """
+
+    campaigns: int
+    events: int
+    files: int
+    findings: tuple[Finding, ...]
+    notes: tuple[Finding, ...]
+
+
+def audit(root: Path, campaign: str | None = None) -> AuditReport:
+    """Audit a warehouse, or one campaign of it.
+
+    Args:
+        root: warehouse folder.
+        campaign: campaign to audit; all of them where None.
+
+    Raises:
+        WarehouseError: where there is no warehouse at `root`.
+    """
+    findings: list[Finding] = []
+    notes: list[Finding] = []
+    try:
+        root = open_store(root).root
+    except WarehouseError as error:
+        if not (root / "events").is_dir():
+            raise
+        findings.append(Finding("warehouse.json", "marker", str(error)))
+    else:
+        findings += check_shared_files(root)
+    findings += check_strays(root)
+    events = 0
+    campaigns = [campaign] if campaign else campaigns_on_disk(root)
+    for campaign_id in campaigns:
+        findings += check_campaign_files(root, campaign_id)
+        findings += check_artifacts(root, campaign_id)
+        _, torn = read_attempts(root, campaign_id)
+        name = relative(root, attempts_file(root, campaign_id))
+        notes += [Finding(name, "torn", f"line {line} cannot be read; it is an operational record") for line in torn]
+        seen, found = _check_history(root, campaign_id)
+        events += seen.sequence
+        findings += found
+        if not found:
+            findings += _guarded(root, campaign_id, seen)
+    return AuditReport(len(campaigns), events, count_files(root), tuple(findings), tuple(notes))
+
+
+def _check_history(root: Path, campaign_id: str) -> tuple[CampaignState, list[Finding]]:
+    """Fold the whole history, verifying every digest, and stop at the first breach."""
+    state = CampaignState()
+    for path in ledger.segments(root, campaign_id):
+        name = relative(root, path)
+        try:
+            for event in ledger.read_segment(path):
+                if event.campaign_id != campaign_id:
+                    return state, [Finding(name, "campaign", f"holds an event of {event.campaign_id}")]
+                reduce(state, event)
+                _check_canonical(event)
+        except (OpfieldError, KeyError, TypeError, ValueError) as error:
+            return state, [Finding(name, "history", str(error) or type(error).__name__)]
+    return state, []
+
+
+def _check_canonical(event: Event) -> None:
+    if canonical_json(parse_json(event.payload)) != event.payload.encode("utf-8"):
+        raise WarehouseError(f"event {event.sequence} has a payload that is not canonical")
+
+
+def _guarded(root: Path, campaign_id: str, state: CampaignState) -> list[Finding]:
+    """Run the checks that need a whole history, turning what they cannot read into findings."""
+    if not state.sequence:
+        return []
+    found: list[Finding] = []
+    folder = relative(root, table_folder(root, "events", campaign_id))
+    for check in (_check_identities, _check_cells, _check_projections, _check_violations, _check_verdicts):
+        try:
+            found += check(root, campaign_id, state)
+        except (OpfieldError, duckdb.Error, KeyError, TypeError, ValueError, OSError) as error:
+            found.append(Finding(folder, check.__name__.removeprefix("_check_"), f"cannot be checked: {error}"))
+    return found
+
+
+def _check_identities(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
+    """Recompute campaign, workload, candidate and policy identities from the material that the campaign kept."""
+    folder = relative(root, table_folder(root, "artifacts", campaign_id))
+    identity = state.started["identity"]
+    if digest("opfield/campaign/v1", canonical_json(identity)) != campaign_id:
+        yield Finding(folder, "identity", "the campaign's id does not follow from its identity")
+    workload = parse_json(find_artifact(root, campaign_id, state.started["workload_artifact"]))
+    if workload_digest(workload) != identity["workload"]:
+        yield Finding(folder, "identity", "the workload's digest does not follow from the kept cases")
+    for event in ledger.read_events(root, campaign_id):
+        if event.type == ledger.TRIAL_COMPLETED:
+            break
+        if event.type == ledger.CANDIDATE_REGISTERED:
+            payload = orjson.loads(event.payload)
+            yield from _check_candidate(root, campaign_id, payload)
+    views = judging_views(root, campaign_id, state.started)
+    kinds = {gate["kind"] for gate in identity["policy"]["gates"]}
+    if policy_digest(views, kinds) != identity["policy"]["sql"]:
+        yield Finding(folder, "policy", "the kept SQL is not the one that the campaign was declared under")
+
+
+def _check_candidate(root: Path, campaign_id: str, payload: Mapping[str, Any]) -> Iterator[Finding]:
+    told = parse_json(find_artifact(root, campaign_id, payload["artifact_id"]))
+    baseline, spec = read_envelope(told["baseline"]), read_envelope(told["spec"])
+    if candidate_id(baseline.digest, spec.digest, told["patch"]) != payload["candidate_id"]:
+        folder = relative(root, table_folder(root, "artifacts", campaign_id))
+        yield Finding(folder, "identity", f"candidate {payload['label']!r} is not what its id names")
+
+
+def _check_cells(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
+    """Recompute every cell's seed and check that its artifact is kept."""
+    folder = relative(root, table_folder(root, "events", campaign_id))
+    kept = artifact_ids(root, campaign_id)
+    seed_root = read_seed(state.started["identity"]["seed_root"])
+    for event in ledger.read_events(root, campaign_id):
+        if event.type != ledger.TRIAL_COMPLETED:
+            continue
+        told = orjson.loads(event.payload)
+        if told["seed"] != coordinate_seed(seed_root, told["case_id"], told["repeat"]).hex:
+            yield Finding(folder, "seed", f"event {event.sequence} bears a seed that is not its coordinate's")
+        if told["artifact_id"] is not None and told["artifact_id"] not in kept:
+            yield Finding(folder, "artifact", f"event {event.sequence} names an artifact that is not kept")
+
+
+def _check_projections(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
+    """Project the whole history again and compare the rows with those on disk, both ways."""
+    events = ledger.as_table(list(ledger.read_events(root, campaign_id)))
+    with closing(connect(root, campaign_id)) as con:
+        register_segment(con, events, lambda name: find_artifact(root, campaign_id, name))
+        for table, contract in projected_tables().items():
+            folder = relative(root, table_folder(root, table, campaign_id))
+            columns = ", ".join(column.name for column in contract.columns)
+            expected = f"select {columns} from ({projection_query(contract)})"
+            for law, left, right in (
+                ("missing", expected, f"select {columns} from {table}"),
+                ("unexpected", f"select {columns} from {table}", expected),
+            ):
+                count = con.execute(f"select count(*) from (({left}) except all ({right}))").fetchall()[0][0]
+                if count:
+                    yield Finding(folder, law, f"{count} rows are not those that the ledger yields")
+
+
+def _check_violations(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
+    """Read the audit views, which state the same laws in SQL."""
+    folder = relative(root, table_folder(root, "events", campaign_id))
+    with closing(connect(root, campaign_id)) as con:
+        for view in ("violations", "duplicates"):
+            for row in read_rows(con, f"from {view} limit 20"):
+                yield Finding(folder, view, ", ".join(f"{key} {value}" for key, value in row.items() if key != "campaign_id"))
+
+
+def _check_verdicts(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
+    """Recompute comparison, decision and selection through the views and compare them with what was recorded."""
+    if state.terminal != "completed":
+        return
+    folder = relative(root, table_folder(root, "events", campaign_id))
+    comparisons, decisions, completed = verdict_payloads(root, campaign_id, state.started)
+    recomputed = {ledger.COMPARISON_RECORDED: comparisons, ledger.DECISION_RECORDED: decisions}
+    for event in ledger.read_events(root, campaign_id):
+        if event.type in recomputed:
+            told = parse_json(event.payload)
+            found = recomputed[event.type].get(told["candidate_id"])
+        elif event.type == ledger.CAMPAIGN_COMPLETED:
+            found = completed
+        else:
+            continue
+        if found is None or canonical_json(found) != event.payload.encode("utf-8"):
+            yield Finding(folder, "verdict", f"event {event.sequence} ({event.type}) is not what the views say now")
+
+

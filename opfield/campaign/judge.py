@@ -1,0 +1,89 @@
+"""Verdicts as the views give them: read, never computed here (DESIGN §7, §8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from opfield.core import canonical_json, digest, parse_json
+from opfield.warehouse.material import find_artifact
+from opfield.warehouse.session import connect, read_rows
+from opfield.warehouse.views import ViewSet, load_views
+
+
+def judging_views(root: Path, campaign_id: str, started: Mapping[str, Any]) -> ViewSet:
+    """Return the relations by which a campaign is judged: the installed ones where they are those it was declared under,
+    otherwise the ones that it kept.
+    """
+    policy = started["identity"]["policy"]
+    kinds = {gate["kind"] for gate in policy["gates"]}
+    installed = load_views()
+    if kinds <= set(installed.gate_kinds) and policy["sql"] == policy_digest(installed, kinds):
+        return installed
+    kept = parse_json(find_artifact(root, campaign_id, started["policy_artifact"]))
+    return ViewSet.from_sources(kept)
+
+
+def policy_digest(views: ViewSet, kinds: set[str]) -> str:
+    """Return the digest of the SQL that judges under gates of these kinds."""
+    return digest("opfield/policy/v1", canonical_json(views.policy_digest_sources(kinds)))
+
+
+def connect_judging(
+    root: Path, campaign_id: str, started: Mapping[str, Any], threads: int | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Return a connection restricted to one campaign, with the relations that judge it."""
+    return connect(root, campaign_id, judging_views(root, campaign_id, started), threads)
+
+
+def verdict_payloads(
+    root: Path, campaign_id: str, started: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]:
+    """Return what the views say now, in the form in which the ledger records it.
+
+    Returns:
+        Payload of `comparison.recorded` by candidate, payload of `decision.recorded` by candidate, and payload of
+        `campaign.completed`, or None while `selection` is empty.
+    """
+    with closing(connect_judging(root, campaign_id, started)) as con:
+        coverage = _by_candidate(read_rows(con, "from coverage order by candidate_id"))
+        compared = _by_candidate(read_rows(con, "from comparisons order by candidate_id, metric"))
+        gates = _by_candidate(read_rows(con, "from gate_results order by candidate_id, gate_ix"))
+        decisions = read_rows(con, "from decisions order by candidate_id")
+        selection = read_rows(con, "from selection")
+    comparison_payloads = {
+        candidate: {
+            "candidate_id": candidate,
+            "coverage": rows[0],
+            "comparisons": compared.get(candidate, []),
+        }
+        for candidate, rows in coverage.items()
+    }
+    decision_payloads = {
+        row["candidate_id"]: {
+            "candidate_id": row["candidate_id"],
+            "decision": row["decision"],
+            "gate": row["gate"],
+            "score": row["score"],
+            "gates": gates.get(row["candidate_id"], []),
+        }
+        for row in decisions
+    }
+    if not selection:
+        return comparison_payloads, decision_payloads, None
+    chosen = selection[0]
+    completed = {"selected": chosen["selected_id"], "outcome": chosen["outcome"], "score": chosen["score"]}
+    return comparison_payloads, decision_payloads, completed
+
+
+def _by_candidate(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Group rows by candidate, less the columns that the event states once for all of them."""
+    grouped: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        rest = {key: value for key, value in row.items() if key not in ("campaign_id", "candidate_id")}
+        grouped.setdefault(row["candidate_id"], []).append(rest)
+    return grouped

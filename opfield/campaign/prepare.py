@@ -1,0 +1,137 @@
+"""From a declaration to an identified campaign: candidates applied, identity computed, material gathered (§25.1, §35.1).
+
+Nothing is written here: an invalid declaration fails before the first event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from opfield.campaign.boundary import TrialContext
+from opfield.campaign.declaration import Campaign
+from opfield.core import canonical_json, digest
+from opfield.errors import DeclarationError, IdentityError
+from opfield.experiment import Candidate, baseline_candidate, runner_identity, workload_digest
+from opfield.warehouse.artifacts import Artifact, retain
+from opfield.warehouse.views import ViewSet
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A campaign with its identity and everything its first events name.
+
+    Attributes:
+        campaign: the declaration.
+        campaign_id: identity of the campaign.
+        baseline: the baseline as a candidate.
+        candidates: candidates, ordered by identity.
+        identity: what the campaign id is computed over.
+        started: payload of `campaign.started`, less its provenance.
+        registered: payloads of `candidate.registered`, in order.
+        artifacts: what these payloads name.
+    """
+
+    campaign: Campaign
+    campaign_id: str
+    baseline: Candidate
+    candidates: tuple[Candidate, ...]
+    identity: Mapping[str, Any]
+    started: Mapping[str, Any]
+    registered: tuple[Mapping[str, Any], ...]
+    artifacts: tuple[Artifact, ...]
+
+
+def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
+    """Apply the candidates and compute the campaign's identity.
+
+    Args:
+        campaign: the declaration.
+        views: the relations that will judge; their SQL is part of the policy's identity.
+
+    Raises:
+        DeclarationError: where a patch is refused, an input cannot be kept, or nothing is to be compared.
+        UnknownNameError: where the policy names an unknown metric or gate kind.
+    """
+    campaign.policy.check((metric.name for metric in campaign.metrics), views.gate_kinds)
+    baseline = baseline_candidate(campaign.space)
+    candidates = campaign.proposer.propose(campaign.space)
+    if not candidates:
+        raise DeclarationError(f"proposer {campaign.proposer.id} gave no candidate, so there is nothing to compare")
+    workload = campaign.workload.as_json()
+    kinds = {gate.kind for gate in campaign.policy.gates}
+    judging = views.policy_digest_sources(kinds)
+    runner = runner_identity(campaign.runner)
+    identity = {
+        "name": campaign.name,
+        "repeats": campaign.repeats,
+        "space": campaign.space.id,
+        "proposer": campaign.proposer.id,
+        "workload": workload_digest(workload),
+        "runner": {"id": runner.id, "version": runner.version},
+        "metrics": [metric.as_json() for metric in campaign.metrics],
+        "policy": campaign.policy.as_json(digest("opfield/policy/v1", canonical_json(judging))),
+        "coupling": campaign.coupling,
+        "baseline": baseline.spec.digest,
+        "seed_root": campaign.seed_root.hex,
+        "candidates": [candidate.id for candidate in candidates],
+    }
+    try:
+        campaign_id = digest("opfield/campaign/v1", canonical_json(identity))
+    except IdentityError as error:
+        raise DeclarationError(f"campaign {campaign.name!r} cannot be identified: {error}") from None
+    kept_views = views.restricted(kinds)
+    workload_artifact = retain(workload, schema="opfield.workload/v1")
+    baseline_artifact = retain(baseline.as_json(), schema="opfield.candidate/v1")
+    policy_artifact = retain(kept_views.sources(), schema="opfield.views/v1")
+    candidate_artifacts = [retain(each.as_json(), schema="opfield.candidate/v1") for each in candidates]
+    started = {
+        "identity": identity,
+        "reproducibility": campaign.reproducibility,
+        "baseline_id": baseline.id,
+        "baseline_artifact": baseline_artifact.artifact_id,
+        "workload_id": campaign.workload.name,
+        "workload_artifact": workload_artifact.artifact_id,
+        "cases": len(campaign.workload.cases),
+        "policy_artifact": policy_artifact.artifact_id,
+    }
+    registered = tuple(
+        {
+            "candidate_id": candidate.id,
+            "label": candidate.label,
+            "baseline": candidate.baseline.digest,
+            "spec": candidate.spec.digest,
+            "artifact_id": artifact.artifact_id,
+        }
+        for candidate, artifact in zip(candidates, candidate_artifacts, strict=True)
+    )
+    return Prepared(
+        campaign,
+        campaign_id,
+        baseline,
+        candidates,
+        identity,
+        started,
+        registered,
+        (workload_artifact, baseline_artifact, policy_artifact, *candidate_artifacts),
+    )
+
+
+def trial_context(prepared: Prepared, root: str | None) -> TrialContext:
+    """Return what a worker needs to run any trial of the campaign; sent to each worker once."""
+    campaign = prepared.campaign
+    return TrialContext(
+        campaign_id=prepared.campaign_id,
+        runner=campaign.runner,
+        metrics=campaign.metrics,
+        specs={each.id: each.spec for each in (prepared.baseline, *prepared.candidates)},
+        cases={case.id: case for case in campaign.workload.cases},
+        secrets=campaign.secrets,
+        root=root,
+    )
+
+
+def differing_members(recorded: Mapping[str, Any], declared: Mapping[str, Any]) -> list[str]:
+    """Return the members in which two identities differ, for a message to people."""
+    return sorted(key for key in {*recorded, *declared} if recorded.get(key) != declared.get(key))

@@ -1,0 +1,210 @@
+"""The reducer: a campaign's history folded into its state, refusing every event that breaks a law (§15.2, §46.11).
+
+Pure and deterministic: it reads events and nothing else. The same laws stand as SQL in the view `violations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from opfield.core import Status
+from opfield.errors import HistoryError
+from opfield.warehouse import ledger
+from opfield.warehouse.ledger import Event, event_digest
+
+_STATUSES: Final = frozenset(status.value for status in Status)
+
+
+@dataclass(slots=True)
+class CampaignState:
+    """What a history amounts to.
+
+    Attributes:
+        campaign_id: campaign of the history; empty before the first event.
+        sequence: last sequence seen.
+        digest: last digest seen; the root once terminal.
+        fence: greatest fence seen.
+        started: payload of `campaign.started`.
+        registered: candidate id to label, in order of registration.
+        accepted: candidate id, the baseline's too, to the (case, repeat) pairs accepted.
+        compared: candidates with a recorded comparison.
+        decided: candidate id to its recorded decision.
+        terminal: `completed`, `cancelled`, or empty while events may follow.
+        completed: payload of the terminal event.
+    """
+
+    campaign_id: str = ""
+    sequence: int = 0
+    digest: str = ""
+    fence: int = 0
+    started: dict[str, Any] = field(default_factory=dict)
+    registered: dict[str, str] = field(default_factory=dict)
+    accepted: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
+    compared: set[str] = field(default_factory=set)
+    decided: dict[str, str] = field(default_factory=dict)
+    terminal: str = ""
+    completed: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def cells(self) -> int:
+        """Number of accepted cells."""
+        return sum(len(pairs) for pairs in self.accepted.values())
+
+    @property
+    def declared_cells(self) -> int:
+        """Number of coordinates of the declared grid."""
+        if not self.started:
+            return 0
+        identity = self.started["identity"]
+        return int(self.started["cases"] * identity["repeats"] * (1 + len(identity["candidates"])))
+
+
+def reduce(state: CampaignState, event: Event) -> CampaignState:
+    """Apply one event to the state, in place, and return it.
+
+    Raises:
+        HistoryError: naming the law, the sequence and what stood there; the state is then unchanged.
+    """
+    payload = _check_frame(state, event)
+    handler = _HANDLERS.get(event.type)
+    if handler is None:
+        raise _breach("type", event, f"unknown event type {event.type!r}; this history needs a newer opfield")
+    handler(state, event, payload)
+    state.campaign_id = event.campaign_id
+    state.sequence = event.sequence
+    state.digest = event.digest
+    state.fence = event.fence
+    return state
+
+
+def fold(events: Iterable[Event], state: CampaignState | None = None) -> CampaignState:
+    """Fold a history, from the start or from a state: fold(P·U) = fold(U, fold(P)) (§15.3)."""
+    state = state if state is not None else CampaignState()
+    for event in events:
+        reduce(state, event)
+    return state
+
+
+def _breach(law: str, event: Event, detail: str) -> HistoryError:
+    return HistoryError(f"history law {law!r} broken at event {event.sequence} ({event.type}): {detail}")
+
+
+def _check_frame(state: CampaignState, event: Event) -> Any:
+    """Check what every event owes, whatever its type, and return its payload."""
+    if state.terminal:
+        raise _breach("terminal", event, f"the campaign was {state.terminal} at event {state.sequence}")
+    if event.sequence != state.sequence + 1:
+        raise _breach("sequence", event, f"expected sequence {state.sequence + 1}")
+    if state.sequence and event.campaign_id != state.campaign_id:
+        raise _breach("campaign", event, f"belongs to {event.campaign_id}, the history to {state.campaign_id}")
+    if (state.sequence == 0) != (event.type == ledger.CAMPAIGN_STARTED):
+        raise _breach("start", event, "campaign.started is the first event and only the first")
+    if event.fence < state.fence:
+        raise _breach("fence", event, f"fence {event.fence} is older than {state.fence}")
+    expected = event_digest(
+        state.digest,
+        event.campaign_id,
+        event.sequence,
+        event.type,
+        event.schema_version,
+        event.recorded_at,
+        event.fence,
+        event.payload,
+    )
+    if event.digest != expected:
+        raise _breach("digest", event, f"bears {event.digest}, but content and predecessor give {expected}")
+    if event.schema_version > ledger.SCHEMA_VERSION:
+        raise _breach("version", event, f"schema version {event.schema_version} needs a newer opfield")
+    try:
+        payload = orjson.loads(event.payload)
+    except orjson.JSONDecodeError as error:
+        raise _breach("payload", event, f"is not JSON: {error}") from None
+    if not isinstance(payload, dict):
+        raise _breach("payload", event, "is not a JSON object")
+    return payload
+
+
+def _started(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
+    state.started = payload
+    state.accepted = {payload["baseline_id"]: set()}
+
+
+def _registered(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
+    candidate = payload["candidate_id"]
+    if candidate in state.registered:
+        raise _breach("candidate", event, f"{candidate} is registered already")
+    if candidate not in state.started["identity"]["candidates"]:
+        raise _breach("candidate", event, f"{candidate} is not among the campaign's candidates")
+    state.registered[candidate] = payload["label"]
+    state.accepted[candidate] = set()
+
+
+def _trial(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
+    candidate = payload["candidate_id"]
+    if candidate not in state.accepted:
+        raise _breach("trial", event, f"candidate {candidate} is not registered")
+    arm = "baseline" if candidate == state.started["baseline_id"] else "candidate"
+    if payload["arm"] != arm:
+        raise _breach("trial", event, f"arm {payload['arm']!r} of a cell that belongs to the {arm}")
+    if payload["status"] not in _STATUSES:
+        raise _breach("trial", event, f"status {payload['status']!r} is not terminal")
+    repeat = payload["repeat"]
+    if not 0 <= repeat < state.started["identity"]["repeats"]:
+        raise _breach("trial", event, f"repeat {repeat} is outside the declared repeats")
+    if candidate in state.compared or (arm == "baseline" and state.compared):
+        raise _breach("trial", event, "a comparison over these cells is recorded already")
+    accepted = state.accepted[candidate]
+    pair = (payload["case_id"], repeat)
+    if pair in accepted:
+        raise _breach("coordinate", event, f"{arm} {candidate} {pair} is accepted already")
+    accepted.add(pair)
+
+
+def _comparison(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
+    candidate = payload["candidate_id"]
+    if candidate not in state.registered:
+        raise _breach("comparison", event, f"candidate {candidate} is not registered")
+    if candidate in state.compared:
+        raise _breach("comparison", event, f"candidate {candidate} is compared already")
+    state.compared.add(candidate)
+
+
+def _decision(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
+    candidate = payload["candidate_id"]
+    if candidate not in state.compared:
+        raise _breach("decision", event, f"candidate {candidate} has no recorded comparison")
+    if candidate in state.decided:
+        raise _breach("decision", event, f"candidate {candidate} is decided already")
+    if payload["decision"] not in ("pass", "fail", "indeterminate"):
+        raise _breach("decision", event, f"decision {payload['decision']!r} is no verdict")
+    state.decided[candidate] = payload["decision"]
+
+
+def _completed(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
+    undecided = set(state.started["identity"]["candidates"]) - set(state.decided)
+    if undecided:
+        raise _breach("completion", event, f"{len(undecided)} candidates are not decided")
+    if payload["selected"] not in state.accepted:
+        raise _breach("completion", event, f"selected {payload['selected']} is neither a candidate nor the baseline")
+    state.terminal = "completed"
+    state.completed = payload
+
+
+def _cancelled(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
+    state.terminal = "cancelled"
+    state.completed = payload
+
+
+_HANDLERS: Final[dict[str, Callable[[CampaignState, Event, dict[str, Any]], None]]] = {
+    ledger.CAMPAIGN_STARTED: _started,
+    ledger.CANDIDATE_REGISTERED: _registered,
+    ledger.TRIAL_COMPLETED: _trial,
+    ledger.COMPARISON_RECORDED: _comparison,
+    ledger.DECISION_RECORDED: _decision,
+    ledger.CAMPAIGN_COMPLETED: _completed,
+    ledger.CAMPAIGN_CANCELLED: _cancelled,
+}

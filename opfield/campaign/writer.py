@@ -1,0 +1,167 @@
+"""The one writer of a campaign: events accepted in order, published in groups, projected after the commit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+
+from opfield.campaign.checkpoint import load_state, save_state
+from opfield.campaign.reducer import CampaignState, reduce
+from opfield.core import canonical_json
+from opfield.errors import WarehouseError
+from opfield.warehouse import ledger
+from opfield.warehouse.artifacts import Artifact, read_content
+from opfield.warehouse.durable import sweep
+from opfield.warehouse.layout import table_folder
+from opfield.warehouse.ledger import Event
+from opfield.warehouse.lock import Locking, hold
+from opfield.warehouse.material import artifact_ids, find_artifact, write_artifacts
+from opfield.warehouse.projection import catch_up, project
+from opfield.warehouse.seal import finish_seal
+from opfield.warehouse.store import open_partition
+
+#: A segment closes at this many events, or when its first one is this old (group commit).
+SEGMENT_EVENTS: Final = 1024
+SEGMENT_SECONDS: Final = 0.5
+
+
+class CampaignWriter:
+    """Accepts events into a campaign's history.
+
+    `accept` applies the laws at once; the event is durable, and so accepted for the world, when its segment is published:
+    at the latest after `flush`. A publication that fails poisons the writer: what followed it was never accepted.
+
+    Attributes:
+        root: warehouse folder.
+        campaign_id: campaign of the history.
+        state: the history so far, what waits for publication included.
+    """
+
+    def __init__(self, root: Path, campaign_id: str) -> None:
+        """Load the history and catch up its projections; call `open_writer` instead, which takes the lock first."""
+        self.root = root
+        self.campaign_id = campaign_id
+        self._known = artifact_ids(root, campaign_id)
+        self._contents: dict[str, Artifact] = {}
+        self._con = duckdb.connect(config={"threads": 1})
+        catch_up(self._con, root, campaign_id, self.read_artifact)
+        self.state: CampaignState = load_state(root, campaign_id)
+        self._fence = self.state.fence + 1
+        self._waiting: list[Event] = []
+        self._retained: list[Artifact] = []
+        self._first_waited = 0.0
+        self._publisher = ThreadPoolExecutor(1, thread_name_prefix="opfield-publisher")
+        self._publications: list[Future[None]] = []
+
+    def accept(self, type: str, payload: Mapping[str, Any], artifacts: Iterable[Artifact] = ()) -> Event:
+        """Append one event; the artifacts that it names are made durable before it.
+
+        Raises:
+            HistoryError: where it breaks a law; nothing changed.
+            LostRaceError: where another writer got in between; reload and decide again.
+            WarehouseError: where an earlier publication failed.
+        """
+        self._raise_failed()
+        event = ledger.chained(
+            self.state.digest,
+            campaign_id=self.campaign_id,
+            sequence=self.state.sequence + 1,
+            type=type,
+            fence=self._fence,
+            payload=canonical_json(payload),
+        )
+        reduce(self.state, event)
+        for artifact in artifacts:
+            if artifact.artifact_id not in self._known:
+                self._known.add(artifact.artifact_id)
+                self._retained.append(artifact)
+                if artifact.content is not None and type != ledger.TRIAL_COMPLETED:
+                    self._contents[artifact.artifact_id] = artifact
+        if not self._waiting:
+            self._first_waited = time.monotonic()
+        self._waiting.append(event)
+        if len(self._waiting) >= SEGMENT_EVENTS:
+            self._close_segment()
+        return event
+
+    def tick(self) -> None:
+        """Close the segment if its first event has waited long enough; call it now and then while nothing happens."""
+        self._raise_failed()
+        if self._waiting and time.monotonic() - self._first_waited >= SEGMENT_SECONDS:
+            self._close_segment()
+
+    def flush(self) -> None:
+        """Publish what waits and return when it is durable and projected.
+
+        Raises:
+            LostRaceError: where another writer got in between.
+            WarehouseError: where it cannot be written.
+        """
+        self._close_segment()
+        for publication in self._publications:
+            publication.result()
+        self._publications.clear()
+
+    def read_artifact(self, artifact_id: str) -> bytes:
+        """Return the verified content of an artifact of this campaign."""
+        if artifact_id in self._contents:
+            return read_content(self.root, self._contents[artifact_id])
+        return find_artifact(self.root, self.campaign_id, artifact_id)
+
+    def close(self) -> None:
+        """Let running publications end and give the resources back; what was not flushed is not accepted."""
+        self._publisher.shutdown(wait=True)
+        failed = any(publication.exception() for publication in self._publications)
+        self._con.close()
+        if not failed and not self._waiting:
+            save_state(self.root, self.state)
+
+    def _close_segment(self) -> None:
+        self._raise_failed()
+        if self._waiting:
+            events, artifacts = self._waiting, self._retained
+            self._waiting, self._retained = [], []
+            self._publications = [each for each in self._publications if not each.done() or each.exception()]
+            self._publications.append(self._publisher.submit(self._publish, events, artifacts))
+
+    def _publish(self, events: list[Event], artifacts: list[Artifact]) -> None:
+        # One thread publishes in order, so a failed segment must stop the ones behind it.
+        if any(each.done() and each.exception() for each in self._publications):
+            raise WarehouseError("an earlier segment could not be published; nothing after it was accepted")
+        if artifacts:
+            write_artifacts(self.root, self.campaign_id, artifacts)
+        ledger.publish(self.root, events)
+        table = ledger.as_table(events)
+        project(self._con, self.root, self.campaign_id, events[0].sequence, table, self.read_artifact)
+
+    def _raise_failed(self) -> None:
+        for publication in self._publications:
+            if publication.done():
+                publication.result()
+
+
+@contextmanager
+def open_writer(root: Path, campaign_id: str, locking: Locking = hold) -> Iterator[CampaignWriter]:
+    """Take the campaign for writing: under its lock, with projections caught up and an interrupted seal finished.
+
+    Raises:
+        HeldError: where another process is writing it.
+        DamageError: where its history cannot be read.
+    """
+    with locking(root, campaign_id):
+        open_partition(root, campaign_id)
+        if locking is hold:
+            for table in ("events", "cells", "measurements", "artifacts"):
+                sweep(table_folder(root, table, campaign_id))
+            finish_seal(root, campaign_id)
+        writer = CampaignWriter(root, campaign_id)
+        try:
+            yield writer
+        finally:
+            writer.close()

@@ -1,0 +1,72 @@
+"""The command's frame: one group, one place that turns errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import click
+
+from opfield.cli import keep, look, work
+from opfield.cli.render import err, visible
+from opfield.errors import OpfieldError
+
+EXIT_ERROR: Final = 1
+EXIT_INTERRUPTED: Final = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="opfield")
+def cli() -> None:
+    """Run paired campaigns, keep every trial, and let SQL decide.
+
+    Start with `opfield run quadratic`, then `opfield compare` and `opfield sql "from comparisons"`.
+
+    Exit codes: 0 a candidate was selected, or the command did its work; 3 every candidate failed, or none was worth it;
+    4 none passed and something is indeterminate or pending; 1 an error that says what to do; 2 wrong usage.
+    """
+
+
+for command in (*work.COMMANDS, *look.COMMANDS, *keep.COMMANDS):
+    cli.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and exit with its code."""
+    sys.exit(invoke(arguments))
+
+
+def invoke(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        code: Any = cli.main(args=arguments, prog_name="opfield", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of a pipe left; nothing more can be said to it, and nothing is wrong.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OpfieldError as error:
+        err().print(f"[bold red]error:[/] {_escaped(str(error))}")
+        return EXIT_ERROR
+
+
+def _escaped(message: str) -> str:
+    return visible(message).replace("[", r"\[")
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+

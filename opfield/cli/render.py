@@ -1,0 +1,128 @@
+"""What the command prints: tables for people, JSON for programs, both from the same rows."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+#: Longest text shown in one field of a table; `--json` shows all of it.
+FIELD_LIMIT: Final = 120
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+#: Width of tables that go into a file or pipe, where nothing should be folded.
+_PIPED_WIDTH: Final = 400
+
+STYLES: Final = {"pass": "green", "fail": "red", "indeterminate": "yellow"}
+
+
+def out() -> Console:
+    """Return the console on stdout."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _PIPED_WIDTH
+    return Console(file=sys.stdout, width=width, highlight=False, soft_wrap=False)
+
+
+def err() -> Console:
+    """Return the console on stderr."""
+    return Console(file=sys.stderr, stderr=True, highlight=False, soft_wrap=True)
+
+
+def say(message: str) -> None:
+    """Tell people something that is no result."""
+    err().print(Text(visible(message)))
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON on stdout, indented, in declared key order."""
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=2, default=_plain)
+    sys.stdout.write("\n")
+
+
+def print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str] | None = None, title: str = "") -> None:
+    """Print rows as a table; no rows print as a line that says so.
+
+    Args:
+        rows: the rows.
+        columns: member to heading, in order; the members of the first row where None.
+        title: line above the table.
+    """
+    console = out()
+    if title:
+        console.print(Text(visible(title), style="bold"))
+    if not rows:
+        console.print(Text("no rows"))
+        return
+    shown = columns or {name: name for name in rows[0]}
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name, heading in shown.items():
+        is_number = all(isinstance(row.get(name), int | float | Decimal | None) for row in rows)
+        table.add_column(heading, justify="right" if is_number else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell(row.get(name)), style=STYLES.get(str(row.get(name)), "")) for name in shown))
+    console.print(table)
+
+
+def print_facts(facts: Mapping[str, Any], title: str = "") -> None:
+    """Print named facts, one a line."""
+    console = out()
+    if title:
+        console.print(Text(visible(title), style="bold"))
+    width = max((len(name) for name in facts), default=0)
+    for name, value in facts.items():
+        console.print(Text(f"{name.ljust(width)}  {cell(value, limit=4000)}"))
+
+
+def cell(value: Any, limit: int = FIELD_LIMIT) -> str:
+    """Return a value as one field: unknown as `–`, numbers short, text cut with its length stated."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="seconds")
+    text = visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=_plain))
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
+
+
+def visible(text: str) -> str:
+    """Return text with control characters, terminal escapes and direction marks made visible."""
+    return _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
+def short(identity: str | None) -> str | None:
+    """Return the beginning of a digest, long enough to type."""
+    return None if identity is None else identity.removeprefix("sha256:")[:12]
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count and its noun.
+
+    >>> plural(1, "cell"), plural(2, "cell")
+    ('1 cell', '2 cells')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def joined(words: Iterable[str]) -> str:
+    """Return words as a list for a sentence."""
+    return ", ".join(words) or "none"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).decode("utf-8", "replace")
+    return str(value)

@@ -1,0 +1,140 @@
+"""The decision table and what its outcome means for the exit code; every figure is read from a view."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from opfield.campaign.judge import connect_judging
+from opfield.campaign.reducer import fold
+from opfield.cli.render import cell, out, plural, print_json, print_table, say, short
+from opfield.errors import OpfieldError
+from opfield.warehouse.ledger import read_events
+from opfield.warehouse.session import read_rows
+
+#: Exit code by `outcome` of a finished campaign; anything unfinished is open.
+EXIT_CODES: Final = {"selected": 0, "kept_baseline": 3, "undecided": 4}
+EXIT_OPEN: Final = 4
+
+_DECISIONS: Final = """
+select
+    candidates.label as candidate,
+    decisions.decision,
+    decisions.gate as deciding_gate,
+    comparisons.metric,
+    comparisons.baseline_mean,
+    comparisons.candidate_mean,
+    comparisons.mean_delta as oriented_change,
+    comparisons.ci_low,
+    comparisons.ci_high,
+    coverage.complete_pairs,
+    coverage.expected_pairs,
+    decisions.message,
+    decisions.score,
+    decisions.candidate_id,
+from decisions
+inner join campaigns using (campaign_id)
+inner join candidates using (campaign_id, candidate_id)
+left join coverage using (campaign_id, candidate_id)
+left join comparisons
+    on comparisons.campaign_id = decisions.campaign_id
+    and comparisons.candidate_id = decisions.candidate_id
+    and comparisons.metric = campaigns.preference
+order by candidates.label
+"""
+
+
+def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
+    """Return the campaign, its decision table and its selection, from the views that judge it."""
+    first = next(iter(read_events(root, campaign_id)), None)
+    if first is None:
+        raise OpfieldError(f"campaign {campaign_id} has no history in {root}")
+    with closing(connect_judging(root, campaign_id, fold([first]).started)) as con:
+        campaign = read_rows(con, "from campaigns")[0]
+        decisions = read_rows(con, _DECISIONS)
+        selection = read_rows(con, "select selection.*, candidates.label from selection left join candidates "
+                                   "on candidates.candidate_id = selection.selected_id")
+        pending = read_rows(con, "select count(*) as pending from pending")[0]["pending"]
+        failures = read_rows(con, "select status, failure_code, sum(cells)::bigint as cells from failures "
+                                  "where status <> 'success' group by all order by all")
+    return {
+        "campaign": campaign,
+        "pending": pending,
+        "failures": failures,
+        "decisions": decisions,
+        "selection": selection[0] if selection else None,
+    }
+
+
+def exit_code(verdict: dict[str, Any]) -> int:
+    """Return the exit code of a verdict."""
+    chosen = verdict["selection"]
+    if verdict["campaign"]["state"] != "completed" or chosen is None:
+        return EXIT_OPEN
+    return EXIT_CODES[chosen["outcome"]]
+
+
+def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
+    """Print a verdict."""
+    if as_json:
+        print_json(verdict)
+        return
+    campaign, chosen = verdict["campaign"], verdict["selection"]
+    metric = campaign["preference"] or "the preference"
+    console = out()
+    console.print(
+        f"{cell(campaign['name'])}  {short(campaign['campaign_id'])}  {campaign['state']}: "
+        f"{plural(campaign['candidates'], 'candidate')} × {plural(campaign['cases'], 'case')} × "
+        f"{plural(campaign['repeats'], 'repeat')}, {plural(verdict['pending'], 'cell')} pending",
+        markup=False,
+    )
+    console.print(
+        f"coupling {campaign['coupling']}, reproducibility {campaign['reproducibility']} (as declared)", markup=False
+    )
+    console.print()
+    print_table(
+        [
+            {**row, "pairs": f"{cell(row['complete_pairs'])}/{cell(row['expected_pairs'])}", **_interval(row)}
+            for row in verdict["decisions"]
+        ],
+        {
+            "candidate": "candidate",
+            "decision": "decision",
+            "deciding_gate": "deciding gate",
+            "pairs": "pairs",
+            "baseline_mean": f"{metric} before",
+            "candidate_mean": f"{metric} after",
+            "oriented_change": "oriented change",
+            "interval": "95 % interval",
+        },
+    )
+    for row in verdict["decisions"]:
+        if row["decision"] != "pass" and row["message"]:
+            say(f"  {row['candidate']}: {row['message']}")
+    if verdict["failures"]:
+        console.print()
+        print_table(verdict["failures"], {"status": "status", "failure_code": "code", "cells": "cells"}, "failed cells")
+    console.print()
+    console.print(_sentence(verdict), markup=False)
+    if chosen is None and verdict["pending"]:
+        say(f"go on with: opfield resume {short(campaign['campaign_id'])}")
+
+
+def _sentence(verdict: dict[str, Any]) -> str:
+    chosen, campaign = verdict["selection"], verdict["campaign"]
+    if campaign["state"] == "cancelled":
+        return "cancelled: no verdict"
+    if chosen is None:
+        return f"undecided: {plural(verdict['pending'], 'cell')} pending"
+    if chosen["outcome"] == "selected":
+        return f"selected: {chosen['label']}, oriented change of {campaign['preference']} {cell(chosen['score'])}"
+    if chosen["outcome"] == "kept_baseline":
+        return "kept: the baseline; no candidate passed with a gain above the policy's least"
+    return "undecided: none passed, and at least one verdict is indeterminate; the baseline stays"
+
+
+def _interval(row: dict[str, Any]) -> dict[str, Any]:
+    if row["ci_low"] is None or row["ci_high"] is None:
+        return {"interval": None}
+    return {"interval": f"{cell(row['ci_low'])} … {cell(row['ci_high'])}"}

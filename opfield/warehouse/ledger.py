@@ -1,0 +1,191 @@
+"""The ledger: events chained by digest, in segments that are published put-if-absent (DESIGN §5)."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from opfield.errors import DamageError, LostRaceError
+from opfield.warehouse.contract import arrow_schema
+from opfield.warehouse.durable import publish_new, write_temporary
+from opfield.warehouse.layout import segment_name, table_folder
+
+SCHEMA_VERSION: Final = 1
+
+CAMPAIGN_STARTED: Final = "campaign.started"
+CANDIDATE_REGISTERED: Final = "candidate.registered"
+TRIAL_COMPLETED: Final = "trial.completed"
+COMPARISON_RECORDED: Final = "comparison.recorded"
+DECISION_RECORDED: Final = "decision.recorded"
+CAMPAIGN_COMPLETED: Final = "campaign.completed"
+CAMPAIGN_CANCELLED: Final = "campaign.cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of a campaign's history; a row of the table `events`.
+
+    Attributes:
+        campaign_id: campaign of the history.
+        sequence: 1, 2, 3 … without gaps.
+        type: one of the types above.
+        schema_version: version of the payload's schema.
+        recorded_at: UTC, naive, to the microsecond.
+        fence: claim under which it was written.
+        payload: canonical JSON.
+        digest: over the previous event's digest and all of the above.
+    """
+
+    campaign_id: str
+    sequence: int
+    type: str
+    schema_version: int
+    recorded_at: datetime
+    fence: int
+    payload: str
+    digest: str
+
+
+def chained(
+    previous_digest: str,
+    *,
+    campaign_id: str,
+    sequence: int,
+    type: str,
+    fence: int,
+    payload: bytes,
+    recorded_at: datetime | None = None,
+) -> Event:
+    """Return the event that follows `previous_digest` (empty for the first one), its digest computed."""
+    moment = recorded_at or datetime.now(UTC).replace(tzinfo=None)
+    text = payload.decode("utf-8")
+    found = event_digest(previous_digest, campaign_id, sequence, type, SCHEMA_VERSION, moment, fence, text)
+    return Event(campaign_id, sequence, type, SCHEMA_VERSION, moment, fence, text, found)
+
+
+_DOMAIN = hashlib.sha256(b"opfield/event/v1\0")
+
+
+def event_digest(
+    previous_digest: str,
+    campaign_id: str,
+    sequence: int,
+    type: str,
+    schema_version: int,
+    recorded_at: datetime,
+    fence: int,
+    payload: str,
+) -> str:
+    """Return the digest of an event: `digest("opfield/event/v1", …)` over its members in this order.
+
+    Written out rather than called, since a history of a million events is verified with it.
+    """
+    state = _DOMAIN.copy()
+    moment = recorded_at.isoformat(timespec="microseconds") + "Z"
+    for part in (previous_digest, campaign_id, str(sequence), type, str(schema_version), moment, str(fence), payload):
+        content = part.encode("utf-8")
+        state.update(len(content).to_bytes(8, "big") + content)
+    return "sha256:" + state.hexdigest()
+
+
+@cache
+def _schema() -> pa.Schema:
+    return arrow_schema("events")
+
+
+def as_table(events: Sequence[Event]) -> pa.Table:
+    """Return events as rows of the table `events`."""
+    schema = _schema()
+    columns = [[getattr(event, name) for event in events] for name in schema.names]
+    arrays = [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def publish(root: Path, events: Sequence[Event]) -> Path:
+    """Publish consecutive events as one segment; they are accepted when this returns.
+
+    Raises:
+        LostRaceError: where the slot is taken; nothing was written.
+        WarehouseError: where the file cannot be written; nothing was accepted.
+    """
+    first = events[0]
+    folder = table_folder(root, "events", first.campaign_id)
+    target = folder / segment_name(first.sequence)
+    table = as_table(events)
+    temporary = write_temporary(folder, lambda path: write_parquet(table, path))
+    if not publish_new(temporary, target):
+        raise LostRaceError(
+            f"another writer recorded event {first.sequence} of campaign {first.campaign_id[:19]}… first; "
+            "reload the history and decide again"
+        )
+    return target
+
+
+def write_parquet(table: pa.Table, path: Path | io.BytesIO) -> None:
+    """Write rows as the warehouse's Parquet files are written."""
+    pq.write_table(table, path, compression="zstd")
+
+
+def segments(root: Path, campaign_id: str, after: int = 0) -> list[Path]:
+    """Return the segments that start after a sequence, in order; tombstones of a sealed campaign included."""
+    folder = table_folder(root, "events", campaign_id)
+    names = sorted(path.name for path in folder.glob("[0-9]*.parquet")) if folder.is_dir() else []
+    return [folder / name for name in names if name > segment_name(after)]
+
+
+def read_segment(path: Path, after: int = 0) -> Iterator[Event]:
+    """Yield a segment's events with a sequence above `after`.
+
+    Raises:
+        DamageError: where the file is no whole segment.
+    """
+    table = read_table(path)
+    names = _schema().names
+    missing = set(names) - set(table.column_names)
+    if missing:
+        raise DamageError(f"{path} lacks the columns {', '.join(sorted(missing))}; it is no segment of a ledger")
+    columns = [table.column(name).to_pylist() for name in names]
+    for row in zip(*columns, strict=True):
+        event = Event(*row)
+        if event.sequence > after:
+            yield event
+
+
+def read_events(root: Path, campaign_id: str, after: int = 0) -> Iterator[Event]:
+    """Yield a campaign's events with a sequence above `after`, segment by segment.
+
+    Raises:
+        DamageError: where a segment cannot be read.
+    """
+    # A sequence above `after` can stand in the last segment that starts at or before it.
+    names = segments(root, campaign_id)
+    start = max((i for i, path in enumerate(names) if path.name <= segment_name(after)), default=0)
+    for path in names[start:]:
+        yield from read_segment(path, after)
+
+
+def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read one Parquet file, whole or some of its columns.
+
+    Raises:
+        DamageError: where it is cut short or altered beyond reading.
+    """
+    try:
+        # Not through a dataset: a partition folder in the path must not become a column.
+        return pq.ParquetFile(path).read(columns)
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DamageError(
+            f"{path} is cut short or altered and cannot be read ({str(error)[:200]}); put back the file from a copy "
+            "of the warehouse: every other file still stands"
+        ) from error

@@ -1,0 +1,87 @@
+"""One writer: an operating-system lock on the campaign, held for as long as the writer lives.
+
+The kernel releases the lock when the holder ends by whatever means, so a dead writer never blocks and a stopped one is never
+overtaken. Python's file handles are not inherited by spawned workers, so a worker that outlives its coordinator for a
+moment holds nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from opfield.errors import HeldError
+from opfield.warehouse.durable import storage_error
+from opfield.warehouse.layout import lock_file
+
+#: How a writer takes its campaign: a context manager over (warehouse folder, campaign id).
+Locking = Callable[[Path, str], AbstractContextManager[None]]
+
+
+@contextmanager
+def hold(root: Path, campaign_id: str) -> Iterator[None]:
+    """Hold the campaign's lock.
+
+    Raises:
+        HeldError: where another process holds it; the message names the holder.
+    """
+    path = lock_file(root, campaign_id)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise storage_error(path, error) from error
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise HeldError(
+                f"campaign {campaign_id[:19]}… is being written by {_holder(path)}; wait until it ends, or stop it "
+                "there with Ctrl-C, then try again"
+            ) from None
+        told = {
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "since": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps(told).encode(), 0)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def no_lock(root: Path, campaign_id: str) -> Iterator[None]:  # noqa: ARG001 - the shape of `hold`
+    """Hold nothing, as on a store without locks: then the slots alone decide who writes. For tests."""
+    yield
+
+
+def is_held(root: Path, campaign_id: str) -> str | None:
+    """Return who is writing the campaign, in words, or None where nobody is."""
+    path = lock_file(root, campaign_id)
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _holder(path)
+    finally:
+        os.close(handle)
+    return None
+
+
+def _holder(path: Path) -> str:
+    try:
+        told = json.loads(path.read_text())
+        return f"process {told['pid']} on {told['host']} since {told['since']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"

@@ -1,0 +1,156 @@
+"""Projections: the tables that a segment yields, by the SQL of the contract (DESIGN §5).
+
+The same segment always yields the same files, so projecting twice is harmless. The digests of a segment's files are
+written last: where they stand, the projection is whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import duckdb
+import orjson
+import pyarrow as pa
+
+from opfield.core import canonical_json, digest, parse_json
+from opfield.errors import DamageError, IdentityError
+from opfield.warehouse import ledger
+from opfield.warehouse.contract import TableContract, load_contract, projection_query
+from opfield.warehouse.durable import replace, write_bytes, write_temporary
+from opfield.warehouse.layout import SEALED, digests_folder, partition, relative, segment_name, table_folder
+from opfield.warehouse.ledger import Event
+
+#: Returns the content of an artifact of the campaign being projected.
+ReadArtifact = Callable[[str], bytes]
+
+_ARTIFACT_MEMBERS = {
+    ledger.CAMPAIGN_STARTED: ("workload_artifact", "baseline_artifact"),
+    ledger.CANDIDATE_REGISTERED: ("artifact_id",),
+}
+
+
+def projected_tables() -> dict[str, TableContract]:
+    """Return the contracts of the tables that events project into."""
+    return {name: table for name, table in load_contract().items() if table.projection_sql is not None}
+
+
+def event_types_read(table: TableContract) -> frozenset[str]:
+    """Return the event types that a table's projection reads, as its SQL names them."""
+    return frozenset(re.findall(r"type = '([a-z.]+)'", table.projection_sql or ""))
+
+
+def register_segment(con: duckdb.DuckDBPyConnection, events: pa.Table, read_artifact: ReadArtifact) -> None:
+    """Offer a segment to projections as `segment`, and the artifacts it names as `segment_artifacts`."""
+    con.register("segment", events)
+    needed: dict[str, bytes] = {}
+    for kind, members in _ARTIFACT_MEMBERS.items():
+        mask = pa.compute.equal(events["type"], kind)
+        for payload in events["payload"].filter(mask).to_pylist():
+            told = orjson.loads(payload)
+            for member in members:
+                needed[told[member]] = read_artifact(told[member])
+    con.register(
+        "segment_artifacts",
+        pa.table(
+            {"artifact_id": list(needed), "content": list(needed.values())},
+            schema=pa.schema([("artifact_id", pa.string()), ("content", pa.binary())]),
+        ),
+    )
+
+
+def project(
+    con: duckdb.DuckDBPyConnection,
+    root: Path,
+    campaign_id: str,
+    first_sequence: int,
+    events: pa.Table,
+    read_artifact: ReadArtifact,
+) -> None:
+    """Write the projections of one segment, then the digests of its files."""
+    name = segment_name(first_sequence)
+    register_segment(con, events, read_artifact)
+    types = set(pa.compute.unique(events["type"]).to_pylist())
+    files = [table_folder(root, "events", campaign_id) / name]
+    for table, contract in projected_tables().items():
+        if types & event_types_read(contract):
+            target = table_folder(root, table, campaign_id) / name
+            copy_query(con, projection_query(contract), target)
+            files.append(target)
+    record_digests(root, campaign_id, first_sequence, files)
+
+
+def copy_query(con: duckdb.DuckDBPyConnection, query: str, target: Path) -> None:
+    """Write a query's rows, in its order, as one Parquet file, replacing what stood there."""
+
+    def fill(temporary: Path) -> None:
+        quoted = str(temporary).replace("'", "''")
+        con.execute(f"copy ({query}) to '{quoted}' (format parquet, compression zstd)")
+
+    replace(write_temporary(target.parent, fill), target)
+
+
+def record_digests(root: Path, campaign_id: str, first_sequence: int, files: Iterable[Path]) -> None:
+    """Record the digests of the files of one segment."""
+    told = {relative(root, path): file_digest(path) for path in files}
+    write_bytes(_digests_path(root, campaign_id, first_sequence), digests_bytes(told))
+
+
+def digests_bytes(files: Mapping[str, str]) -> bytes:
+    """Return the record of files' digests, with a digest of its own."""
+    told = {"files": dict(files)}
+    return canonical_json({**told, "digest": digest("opfield/files/v1", canonical_json(told))}) + b"\n"
+
+
+def read_digests(path: Path) -> dict[str, str]:
+    """Return the digests by file that a record holds.
+
+    Raises:
+        DamageError: where the record was altered.
+    """
+    content = path.read_bytes()
+    try:
+        files = {str(name): str(value) for name, value in parse_json(content)["files"].items()}
+    except (IdentityError, KeyError, TypeError, AttributeError):
+        raise DamageError(f"{path} is no record of file digests any more") from None
+    if content != digests_bytes(files):
+        raise DamageError(f"{path} was altered after it was written")
+    return files
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def catch_up(
+    con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str, read_artifact: ReadArtifact
+) -> list[Path]:
+    """Project every segment whose projection is not whole, and return those segments; for the writer only."""
+    behind: list[Path] = []
+    if (digests_folder(root, campaign_id) / SEALED).exists():
+        return behind
+    for path in ledger.segments(root, campaign_id):
+        first = int(path.stem)
+        if first == 0 or _digests_path(root, campaign_id, first).exists():
+            continue
+        project(con, root, campaign_id, first, ledger.read_table(path), read_artifact)
+        behind.append(path)
+    return behind
+
+
+def _digests_path(root: Path, campaign_id: str, first_sequence: int) -> Path:
+    return digests_folder(root, campaign_id) / f"{first_sequence:012d}.json"
+
+
+def campaigns_on_disk(root: Path) -> list[str]:
+    """Return the ids of the campaigns that have a folder in the ledger, sorted."""
+    found = []
+    for folder in (root / "events").glob("campaign=*"):
+        campaign_id = "sha256:" + folder.name.removeprefix("campaign=")
+        if len(folder.name) == len("campaign=") + 64 and folder.name == partition(campaign_id):
+            found.append(campaign_id)
+    return sorted(found)

@@ -1,0 +1,16 @@
+-- Coordinates: the grid that a campaign declared before its first trial.
+-- Grain: one row for each coordinate at which a cell is expected.
+-- columns:
+--   campaign_id: Campaign of the coordinate.
+--   candidate_id: Candidate of the coordinate, or the baseline.
+--   arm: baseline or candidate.
+--   case_id: Case of the coordinate.
+--   repeat: Repeat of the coordinate, counted from 0.
+select
+    declared_candidates.campaign_id,
+    declared_candidates.candidate_id,
+    declared_candidates.arm,
+    declared_pairs.case_id,
+    declared_pairs.repeat,
+from declared_pairs
+inner join declared_candidates using (campaign_id)

@@ -1,0 +1,69 @@
+-- Gate kind candidate_mean: is the candidate's own mean of a metric, in its own unit, within the bounds?
+-- Grain: one row for each candidate and gate of this kind.
+-- Options: `at_least` and `at_most`, of which at least one is given. The mean is over the candidate's own declared
+-- coordinates. With gaps the numerically lowest and highest fill decide; where neither settles it, nothing does.
+-- columns:
+--   campaign_id: Campaign that was judged.
+--   candidate_id: Candidate that was judged.
+--   gate_ix: Position of the gate in the policy, counted from 0.
+--   status: pass, fail or indeterminate.
+--   message: The value, the bound and the reason, in words.
+--   value: Mean over all declared coordinates; NULL where a value is missing or unknown.
+--   threshold: The upper bound where one is given, else the lower.
+with asked as (
+    select
+        campaign_id,
+        gate_ix,
+        metric,
+        json_extract_string(options, '$.at_least')::double as at_least,
+        json_extract_string(options, '$.at_most')::double as at_most,
+    from policy_gates
+    where kind = 'candidate_mean'
+),
+
+compared as (
+    select
+        asked.campaign_id,
+        bounds.candidate_id,
+        asked.gate_ix,
+        asked.metric,
+        asked.at_least,
+        asked.at_most,
+        bounds.is_whole,
+        bounds.candidate_mean_low as low,
+        bounds.candidate_mean_high as high,
+    from asked
+    inner join bounds using (campaign_id, metric)
+),
+
+judged as (
+    select
+        campaign_id,
+        candidate_id,
+        gate_ix,
+        case
+            when at_least is null and at_most is null then 'indeterminate'
+            when high < at_least or low > at_most then 'fail'
+            when coalesce(low >= at_least, at_least is null) and coalesce(high <= at_most, at_most is null) then 'pass'
+            else 'indeterminate'
+        end as status,
+        case
+            when not is_whole
+                then 'the projections do not hold what the ledger accepted; look again, or run an audit'
+            when at_least is null and at_most is null
+                then 'the gate names no bound; give it at_least or at_most'
+            else format('mean {} of the candidate ', metric)
+                || if(
+                    low = high,
+                    'is ' || in_words(low),
+                    format('lies between {} and {}, since values are missing', in_words(low), in_words(high))
+                )
+                || if(at_least is null, '', format(', at least {} asked', in_words(at_least)))
+                || if(at_most is null, '', format(', at most {} asked', in_words(at_most)))
+        end as message,
+        if(low = high, low, null) as value,
+        coalesce(at_most, at_least) as threshold,
+    from compared
+)
+
+select * from judged

@@ -1,0 +1,40 @@
+-- Gate kind worst_delta: is the oriented delta of every single pair at least the threshold?
+-- Grain: one row for each candidate and gate of this kind.
+-- One pair below the threshold fails at once. With gaps it passes only if the worst fill of the missing values would
+-- pass. The comparison has no slack.
+-- columns:
+--   campaign_id: Campaign that was judged.
+--   candidate_id: Candidate that was judged.
+--   gate_ix: Position of the gate in the policy, counted from 0.
+--   status: pass, fail or indeterminate.
+--   message: The value, the bound and the reason, in words.
+--   value: Least oriented delta of a pair found; NULL where unknown.
+--   threshold: What it must at least be.
+select
+    policy_gates.campaign_id,
+    bounds.candidate_id,
+    policy_gates.gate_ix,
+    case
+        when bounds.min_delta_high < policy_gates.threshold then 'fail'
+        when bounds.min_delta_low >= policy_gates.threshold then 'pass'
+        else 'indeterminate'
+    end as status,
+    case
+        when not bounds.is_whole
+            then 'the projections do not hold what the ledger accepted; look again, or run an audit'
+        else format(
+            'least oriented delta of {} is {}, at least {} asked',
+            policy_gates.metric, in_words(bounds.min_delta), in_words(policy_gates.threshold)
+        ) || if(
+            bounds.missing > 0,
+            format(
+                '; {} pairs are missing, with them it is at worst {}', bounds.missing, in_words(bounds.min_delta_low)
+            ),
+            ''
+        )
+    end as message,
+    bounds.min_delta as value,
+    policy_gates.threshold,
+from policy_gates
+inner join bounds using (campaign_id, metric)
+where policy_gates.kind = 'worst_delta'
