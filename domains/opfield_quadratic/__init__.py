@@ -16,7 +16,8 @@ SIGMA: Final = 0.1
 def measure_guess(trial: of.TrialRequest) -> dict[str, float]:
     """Return how far the guess x is from the case's target.
 
-    The loss is (x − target)² + noise and the distance |x − target|. The noise is uniform within ±sigma and drawn from the coordinate's seed, so both arms of a pair share it.
+    The loss is (x − target)² + noise, the distance |x − target|. The noise is uniform within ±sigma and drawn
+    from the coordinate's seed, so both arms of a pair share it.
     """
     error = trial.spec["x"] - trial.case["target"]
     noise = trial.seed.rng().uniform(-trial.spec["sigma"], trial.spec["sigma"])

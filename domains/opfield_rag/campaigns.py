@@ -48,7 +48,7 @@ def toy_campaign(repeats: int) -> of.Campaign:
 
 
 def collection_campaign(folder: Path, *, split: str, limit: int | None, repeats: int) -> of.Campaign:
-    """Return the campaign over a folder in BEIR layout: the same candidates, judged on its ranking and context.
+    """Return the campaign over a folder in BEIR layout: the same candidates, judged on ranking and context.
 
     Args:
         folder: folder of the collection; its name is part of the workload's name, its path is not.

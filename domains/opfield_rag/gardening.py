@@ -60,8 +60,7 @@ QUESTIONS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     ),
 }
 
-#: Words that name the same thing in a garden, by what they are counted as. It is as incomplete as such lists
-#: are.
+#: Words that name the same thing in a garden, by what they are counted as; as incomplete as such lists are.
 MEANINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "compost": ("compost", "heap", "soil"),
     "scraps": ("scraps", "waste", "peelings", "kitchen"),

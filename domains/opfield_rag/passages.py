@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,7 +166,12 @@ def build_index(corpus: Corpus, spec: Spec) -> Index:
     bm25 = load_bm25s().BM25(dtype="float64", **BM25)
     bm25.index((chunks, dict(corpus.terms)), show_progress=False)
     # Whole numbers: a dot product of these is exact in float32 below 2^24, in whatever order it is summed.
-    vectors = np.stack([text_vector(corpus.term_vectors, chunk) for chunk in chunks])
+    vectors = np.empty((len(chunks), DIMENSIONS), dtype=np.float32)
+    lengths = np.empty(len(chunks))
+    for position, chunk in enumerate(chunks):
+        vector = text_vector(corpus.term_vectors, chunk)
+        vectors[position] = vector
+        lengths[position] = math.sqrt(vector @ vector)
     key = build_key(BUILD_DOMAIN, spec, corpus.digest)
     description = {
         "build_key": key,
@@ -186,8 +192,8 @@ def build_index(corpus: Corpus, spec: Spec) -> Index:
         bounds=np.array(bounds, dtype=np.int64),
         sizes=np.array(sizes, dtype=np.int64),
         bm25=bm25,
-        vectors=vectors.astype(np.float32),
-        lengths=np.sqrt((vectors * vectors).sum(axis=1).astype(np.float64)),
+        vectors=vectors,
+        lengths=lengths,
         description=description,
     )
 

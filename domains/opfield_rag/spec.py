@@ -40,14 +40,15 @@ class Spec(BaseModel):
     @model_validator(mode="after")
     def _chunks_advance(self) -> Self:
         if self.overlap_words >= self.chunk_words:
-            raise ValueError(f"overlap_words {self.overlap_words} is not below chunk_words {self.chunk_words}")
+            raise ValueError(
+                f"overlap_words {self.overlap_words} is not below chunk_words {self.chunk_words}"
+            )
         return self
 
 
-#: Who reads what each node configures or holds. Fusion and the cut to `top_k` are rules: new channel scores
-#: do not
-#: invalidate them, so neither is downstream of `query.channels` (the golden candidate identity says the
-#: same).
+#: Who reads what each node configures or holds. Fusion and the cut to `top_k` are rules, which new channel
+#: scores do not invalidate, so neither is downstream of `query.channels`; the published identity of chunk-34
+#: says so.
 DEPENDENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "index.chunk": ("index.lexical", "index.vector"),
     "index.lexical": ("query.channels",),

@@ -158,8 +158,7 @@ def run_toy(trial: of.TrialRequest) -> of.TrialResult:
         "scored_chunks": len(ranking),
         "context_words": sum(entry.chunk.words for entry in context),
     }
-    # Retaining is idempotent. Doing it in every trial leaves the index in whatever warehouse this trial
-    # belongs to.
+    # Retained in every trial, which is idempotent: the index must be in the warehouse this trial belongs to.
     index_id = trial.artifacts.put(index.as_json(), schema=INDEX_SCHEMA)
     evidence = {
         "build_key": index.key,

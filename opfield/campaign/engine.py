@@ -26,9 +26,8 @@ from opfield.experiment import Coordinate
 from opfield.prob import coordinate_seed, read_seed
 from opfield.warehouse import ledger
 from opfield.warehouse.lock import Locking, hold
-from opfield.warehouse.session import read_rows
+from opfield.warehouse.session import installed_views
 from opfield.warehouse.store import create_store, default_root
-from opfield.warehouse.views import load_views
 
 _TICK_S: Final = 0.1
 #: Bound on reloads after lost races; each means that another writer made progress.
@@ -128,7 +127,7 @@ def run(
         WarehouseError: where the warehouse cannot be written; what was accepted is safe.
     """
     chosen = options or RunOptions(**more)
-    prepared = prepare(campaign, load_views())
+    prepared = prepare(campaign, installed_views())
     root = create_store(Path(warehouse) if warehouse is not None else default_root()).root
     appended = 0
     for _ in range(_RELOADS):
@@ -195,9 +194,7 @@ class _Opening:
                 self.changed_source = source or "unknown"
         else:
             told = provenance(prepared.campaign.runner, options.target, options.options)
-            writer.accept(
-                ledger.CAMPAIGN_STARTED, {**prepared.started, "provenance": told}, prepared.artifacts
-            )
+            writer.accept(ledger.CAMPAIGN_STARTED, {**prepared.started, "provenance": told}, prepared.artifacts)
         for payload in prepared.registered:
             if payload["candidate_id"] not in writer.state.registered:
                 writer.accept(ledger.CANDIDATE_REGISTERED, payload, prepared.artifacts)
@@ -218,7 +215,10 @@ class _Opening:
                 self._collect(work)
                 writer.tick()
                 if self.failed_in_row >= self.limits.pause_after:
-                    stop = _Stop("paused", f"{self.failed_in_row} coordinates in a row failed for want of infrastructure")
+                    stop = _Stop(
+                        "paused",
+                        f"{self.failed_in_row} coordinates in a row failed for want of infrastructure",
+                    )
             is_clean = stop is None
         except KeyboardInterrupt:
             stop = _Stop("interrupted", "stopped by Ctrl-C")
@@ -341,7 +341,7 @@ def coordinate_seed_hex(writer: CampaignWriter, coordinate: Coordinate) -> str:
 
 def pending_coordinates(writer: CampaignWriter) -> list[Coordinate]:
     """Return the declared coordinates that have no cell: one reading of the view `pending`."""
-    with closing(connect_judging(writer.root, writer.campaign_id, writer.state.started)) as con:
+    with closing(connect_judging(writer.root, writer.campaign_id, writer.state.started, ["pending"])) as con:
         rows = con.execute("select candidate_id, arm, case_id, repeat from pending").fetchall()
     return [Coordinate(*row) for row in rows]
 
@@ -369,8 +369,9 @@ def finish(writer: CampaignWriter) -> None:
 
 
 def finish_with_failures(root: Path, campaign_id: str, locking: Locking = hold) -> Outcome:
-    """Record every pending coordinate as a terminal cell and finish: what failed as an infrastructure failure, what was
-    never tried as cancelled.
+    """Record every pending coordinate as a terminal cell, then finish.
+
+    What failed becomes an infrastructure failure, what was never tried a cancelled cell.
 
     Raises:
         HeldError: where another process is writing this campaign.
@@ -420,6 +421,4 @@ def cancel(root: Path, campaign_id: str, reason: str, locking: Locking = hold) -
 def outcome_of(writer: CampaignWriter, state: str, reason: str, appended: int, pending: int) -> Outcome:
     """Return where the campaign stands, from its history."""
     told = writer.state.completed if writer.state.terminal == "completed" else {}
-    return Outcome(
-        writer.campaign_id, state, told.get("selected"), told.get("outcome"), appended, pending, reason
-    )
+    return Outcome(writer.campaign_id, state, told.get("selected"), told.get("outcome"), appended, pending, reason)

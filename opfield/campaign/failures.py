@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -19,34 +19,24 @@ CODE_LIMIT: Final = 100
 
 _UNREACHABLE: Final = {errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTDOWN, errno.EHOSTUNREACH}
 
-# Names of exception classes, wherever they are defined, that say the other side may answer later. They are matched by
-# name, since naming the classes would mean importing every client library there is.
-_CODES_OF_NAMES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        (
-            "APITimeoutError", "ConnectTimeout", "ConnectTimeoutError", "DeadlineExceeded", "GatewayTimeout",
-            "PoolTimeout", "ReadTimeout", "ReadTimeoutError", "RequestTimeout", "Timeout", "TimeoutException",
-            "TimeoutError", "WriteTimeout",
-        ),
-        "timeout",
+# Names of exception classes, wherever they are defined, that say the other side may answer later. They are
+# matched by name, since naming the classes would mean importing every client library there is.
+_TRANSIENT: Final = {
+    "timeout": (
+        "APITimeoutError ConnectTimeout ConnectTimeoutError DeadlineExceeded GatewayTimeout PoolTimeout "
+        "ReadTimeout ReadTimeoutError RequestTimeout Timeout TimeoutException TimeoutError WriteTimeout"
     ),
-    **dict.fromkeys(
-        (
-            "APIConnectionError", "ClientConnectionError", "ConnectError", "ConnectionError", "EndpointConnectionError",
-            "IncompleteRead", "MaxRetryError", "NetworkError", "NewConnectionError", "ProtocolError", "ReadError",
-            "RemoteProtocolError", "ServerDisconnectedError", "URLError", "WriteError", "gaierror",
-        ),
-        "connection",
+    "connection": (
+        "APIConnectionError ClientConnectionError ConnectError ConnectionError EndpointConnectionError "
+        "IncompleteRead MaxRetryError NetworkError NewConnectionError ProtocolError ReadError "
+        "RemoteProtocolError ServerDisconnectedError URLError WriteError gaierror"
     ),
-    **dict.fromkeys(
-        ("RateLimitError", "RateLimitExceeded", "ResourceExhausted", "ThrottlingException", "TooManyRequests"),
-        "rate_limit",
+    "rate_limit": "RateLimitError RateLimitExceeded ResourceExhausted ThrottlingException TooManyRequests",
+    "server_error": (
+        "BadGateway InternalServerError OverloadedError ServiceUnavailable ServiceUnavailableError"
     ),
-    **dict.fromkeys(
-        ("BadGateway", "InternalServerError", "OverloadedError", "ServiceUnavailable", "ServiceUnavailableError"),
-        "server_error",
-    ),
-}  # fmt: skip
+}
+_CODE_OF_NAME: Final = {name: code for code, names in _TRANSIENT.items() for name in names.split()}
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 # Characters that steer a terminal or have no UTF-8 form: controls, direction overrides, lone surrogates.
@@ -79,13 +69,13 @@ def judge_exception(error: BaseException) -> tuple[Status, Failure]:
 
 
 def failure_as_recorded(failure: Failure, secrets: tuple[str, ...] = ()) -> Failure:
-    """Return the failure as the ledger keeps it: scrubbed, on one line, bounded.
+    r"""Return the failure as the ledger keeps it: scrubbed, on one line, bounded.
 
     Args:
         failure: as a runner gave it; nothing about its members is taken for granted.
         secrets: values to remove, as `secret_values` gives them.
 
-    >>> failure_as_recorded(Failure("", "first line\\n  second"))
+    >>> failure_as_recorded(Failure("", "first line\n  second"))
     Failure(code='unspecified', message='first line second', is_retryable=False)
     """
     code = one_line(printable(safe_text(failure.code), secrets), CODE_LIMIT) or "unspecified"
@@ -94,15 +84,18 @@ def failure_as_recorded(failure: Failure, secrets: tuple[str, ...] = ()) -> Fail
 
 
 def printable(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """Return `text` scrubbed, without terminal sequences, other unsafe characters shown as escapes; lines are kept."""
+    """Return `text` scrubbed, its terminal sequences removed and other unsafe characters shown as escapes.
+
+    Lines are kept.
+    """
     return _UNSAFE.sub(_escape, scrub(_ANSI.sub("", text).replace("\r\n", "\n"), secrets))
 
 
 def one_line(text: str, limit: int = MESSAGE_LIMIT) -> str:
-    """Return `text` with its white space folded, cut to `limit` characters with its full length where it is longer.
+    """Return `text` with its white space folded, cut to `limit` characters that end in its full length.
 
-    >>> one_line("a  b\\nc")
-    'a b c'
+    >>> one_line("one  two"), one_line("a" * 30, limit=20)
+    ('one two', 'aaa… (30 characters)')
     """
     folded = " ".join(text.split())
     if len(folded) <= limit:
@@ -170,7 +163,8 @@ def _transient_code(error: BaseException) -> str | None:
         return "timeout"
     if isinstance(error, ConnectionError) or (isinstance(error, OSError) and error.errno in _UNREACHABLE):
         return "connection"
-    return next((_CODES_OF_NAMES[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _CODES_OF_NAMES), None)
+    codes = (_CODE_OF_NAME.get(kind.__name__) for kind in type(error).__mro__)
+    return next((code for code in codes if code is not None), None)
 
 
 def _code_of_status(status: int) -> str | None:

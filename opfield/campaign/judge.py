@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,17 +11,18 @@ import duckdb
 
 from opfield.core import canonical_json, digest, parse_json
 from opfield.warehouse.material import find_artifact
-from opfield.warehouse.session import connect, read_rows
-from opfield.warehouse.views import ViewSet, load_views
+from opfield.warehouse.session import connect_snapshot, installed_views, read_rows
+from opfield.warehouse.views import JUDGING, ViewSet
 
 
 def judging_views(root: Path, campaign_id: str, started: Mapping[str, Any]) -> ViewSet:
-    """Return the relations by which a campaign is judged: the installed ones where they are those it was declared under,
-    otherwise the ones that it kept.
+    """Return the relations by which a campaign is judged: those it was declared under.
+
+    They are the installed ones while their SQL is the same, and the ones that the campaign kept otherwise.
     """
     policy = started["identity"]["policy"]
     kinds = {gate["kind"] for gate in policy["gates"]}
-    installed = load_views()
+    installed = installed_views()
     if kinds <= set(installed.gate_kinds) and policy["sql"] == policy_digest(installed, kinds):
         return installed
     kept = parse_json(find_artifact(root, campaign_id, started["policy_artifact"]))
@@ -34,10 +35,10 @@ def policy_digest(views: ViewSet, kinds: set[str]) -> str:
 
 
 def connect_judging(
-    root: Path, campaign_id: str, started: Mapping[str, Any], threads: int | None = None
+    root: Path, campaign_id: str, started: Mapping[str, Any], names: Iterable[str], threads: int | None = None
 ) -> duckdb.DuckDBPyConnection:
-    """Return a connection restricted to one campaign, with the relations that judge it."""
-    return connect(root, campaign_id, judging_views(root, campaign_id, started), threads)
+    """Return a connection that answers these relations for one campaign, by the SQL that judges it."""
+    return connect_snapshot(root, campaign_id, names, judging_views(root, campaign_id, started), threads)
 
 
 def verdict_payloads(
@@ -49,7 +50,7 @@ def verdict_payloads(
         Payload of `comparison.recorded` by candidate, payload of `decision.recorded` by candidate, and payload of
         `campaign.completed`, or None while `selection` is empty.
     """
-    with closing(connect_judging(root, campaign_id, started)) as con:
+    with closing(connect_judging(root, campaign_id, started, JUDGING)) as con:
         coverage = _by_candidate(read_rows(con, "from coverage order by candidate_id"))
         compared = _by_candidate(read_rows(con, "from comparisons order by candidate_id, metric"))
         gates = _by_candidate(read_rows(con, "from gate_results order by candidate_id, gate_ix"))

@@ -1,4 +1,4 @@
-"""From a declaration to an identified campaign: candidates applied, identity computed, material gathered (§25.1, §35.1).
+"""From a declaration to an identified campaign: candidates applied, identity computed, material at hand (§25.1, §35.1).
 
 Nothing is written here: an invalid declaration fails before the first event.
 """

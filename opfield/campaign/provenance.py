@@ -26,7 +26,9 @@ def provenance(runner: Any, target: str | None, options: Mapping[str, Any]) -> d
     source = _source_file(runner)
     return {
         "target": target,
-        "options": {key: value if isinstance(value, int | float | str) else str(value) for key, value in options.items()},
+        "options": {
+            key: value if isinstance(value, int | float | str) else str(value) for key, value in options.items()
+        },
         "source": runner_source(runner),
         "git": _git_state(source.parent) if source else None,
         "platform": platform.platform(),
@@ -86,11 +88,15 @@ def _git_state(folder: Path) -> dict[str, Any] | None:
 def _versions(runner: Any) -> dict[str, str]:
     """Return the versions of the distributions that the runner's module has imported, and of our own foundations."""
     module = sys.modules.get(getattr(runner, "__module__", None) or type(runner).__module__)
-    names = {
-        getattr(value, "__module__", None) or getattr(value, "__name__", "")
-        for value in vars(module).values()
-        if module is not None and (inspect.ismodule(value) or inspect.isroutine(value) or inspect.isclass(value))
-    } if module else set()
+    names = (
+        {
+            getattr(value, "__module__", None) or getattr(value, "__name__", "")
+            for value in vars(module).values()
+            if module is not None and (inspect.ismodule(value) or inspect.isroutine(value) or inspect.isclass(value))
+        }
+        if module
+        else set()
+    )
     names |= {value.__name__ for value in vars(module).values() if inspect.ismodule(value)} if module else set()
     tops = {name.partition(".")[0] for name in names if name} | {"opfield", "duckdb", "polars", "pyarrow"}
     known = packages_distributions()

@@ -76,7 +76,7 @@ class CampaignWriter:
             fence=self._fence,
             payload=canonical_json(payload),
         )
-        reduce(self.state, event)
+        reduce(self.state, event, is_own=True)
         for artifact in artifacts:
             if artifact.artifact_id not in self._known:
                 self._known.add(artifact.artifact_id)

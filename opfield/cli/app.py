@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
@@ -66,7 +65,5 @@ def _escaped(message: str) -> str:
     return visible(message).replace("[", r"\[")
 
 
-def _stop(number: int, frame: FrameType | None) -> None:
+def _stop(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
-
-

@@ -29,7 +29,7 @@ def audit_command(campaign: str | None, warehouse: Path | None, as_json: bool) -
     Exits with 1 where something is wrong, and names the file.
     """
     root = (warehouse or default_root()).absolute()
-    campaign_id = open_warehouse(root).campaign_id(campaign) if campaign else None
+    campaign_id = open_warehouse(root, is_snapshot=True).campaign_id(campaign) if campaign else None
     report = audit(root, campaign_id)
     if as_json:
         print_json(
@@ -60,7 +60,7 @@ def audit_command(campaign: str | None, warehouse: Path | None, as_json: bool) -
 @json_option
 def seal_command(campaign: str | None, warehouse: Path | None, as_json: bool) -> int:
     """Merge a finished campaign's many small files into a few sorted ones."""
-    opened = open_warehouse(warehouse)
+    opened = open_warehouse(warehouse, is_snapshot=True)
     campaign_id = opened.campaign_id(campaign)
     with open_writer(opened.root, campaign_id) as writer:
         if not writer.state.terminal:

@@ -18,8 +18,7 @@ from opfield.warehouse.contract import load_contract
 from opfield.warehouse.lock import is_held
 from opfield.warehouse.material import find_artifact
 from opfield.warehouse.seal import is_sealed
-from opfield.warehouse.session import Warehouse, open_warehouse, read_rows
-from opfield.warehouse.views import load_views
+from opfield.warehouse.session import Warehouse, installed_views, open_warehouse
 
 _CAMPAIGNS: Final = """
 with accepted as (
@@ -47,14 +46,14 @@ order by campaigns.started_at, campaigns.campaign_id
 @json_option
 def status_command(campaign: str | None, warehouse: Path | None, as_json: bool) -> int:
     """Say where every campaign stands, or one in detail."""
-    opened = open_warehouse(warehouse)
+    opened = open_warehouse(warehouse, is_snapshot=True)
     rows = [
         {
             **row,
             "writer": is_held(opened.root, row["campaign_id"]),
             "is_sealed": is_sealed(opened.root, row["campaign_id"]),
         }
-        for row in read_rows(opened.connection, _CAMPAIGNS)
+        for row in opened.rows(_CAMPAIGNS)
     ]
     if campaign is None:
         if as_json:
@@ -83,8 +82,7 @@ def status_command(campaign: str | None, warehouse: Path | None, as_json: bool) 
     campaign_id = opened.campaign_id(campaign)
     row = next(row for row in rows if row["campaign_id"] == campaign_id)
     attempts, torn = read_attempts(opened.root, campaign_id)
-    costs = read_rows(
-        opened.connection,
+    costs = opened.rows(
         "select candidates.label, costs.* exclude (campaign_id, candidate_id) from costs "
         "inner join candidates using (campaign_id, candidate_id) where campaign_id = ? order by candidates.label",
         [campaign_id],
@@ -111,7 +109,7 @@ def status_command(campaign: str | None, warehouse: Path | None, as_json: bool) 
 @json_option
 def compare_command(campaign: str | None, warehouse: Path | None, as_json: bool) -> int:
     """Print a campaign's decision table; the latest campaign's where none is named."""
-    opened = open_warehouse(warehouse)
+    opened = open_warehouse(warehouse, is_snapshot=True)
     verdict = read_verdict(opened.root, opened.campaign_id(campaign))
     print_verdict(verdict, as_json)
     return exit_code(verdict)
@@ -128,26 +126,27 @@ def show_command(
     campaign: str | None, case_id: str, candidate: str, repeat: int, warehouse: Path | None, as_json: bool
 ) -> int:
     """Print one cell with its evidence."""
-    opened = open_warehouse(warehouse)
+    opened = open_warehouse(warehouse, is_snapshot=True)
     campaign_id = opened.campaign_id(campaign)
     candidate_id = _candidate_id(opened, campaign_id, candidate)
     coordinate = [campaign_id, candidate_id, case_id, repeat]
     where = "where campaign_id = ? and candidate_id = ? and case_id = ? and repeat = ?"
-    found = read_rows(opened.connection, f"from cells {where}", coordinate)
+    found = opened.rows(f"from cells {where}", coordinate)
     if not found:
         _refuse_unknown_coordinate(opened, campaign_id, case_id, repeat)
         raise UnknownNameError(f"{candidate} has no cell at case {case_id!r} repeat {repeat} yet: it is pending")
-    measurements = read_rows(
-        opened.connection,
+    measurements = opened.rows(
         f"select metric, value, missing_reason from measurements {where} order by metric",
         coordinate,
     )
-    case_input = read_rows(
-        opened.connection, "select input from cases where campaign_id = ? and case_id = ?", [campaign_id, case_id]
-    )
+    case_input = opened.rows("select input from cases where campaign_id = ? and case_id = ?", [campaign_id, case_id])
     evidence, problem = _evidence(opened, campaign_id, found[0]["artifact_id"])
     if as_json:
-        told = {"cells": found, "measurements": measurements, "input": case_input[0]["input"] if case_input else None}
+        told = {
+            "cells": found,
+            "measurements": measurements,
+            "input": case_input[0]["input"] if case_input else None,
+        }
         print_json({**told, "evidence": evidence, "evidence_problem": problem})
         return 0
     for row in found:
@@ -168,11 +167,11 @@ def show_command(
 @json_option
 def sql_command(query: str, campaign: str | None, warehouse: Path | None, as_json: bool) -> int:
     """Run a query over the tables and views, such as "from decisions"."""
-    opened = open_warehouse(warehouse)
+    opened = open_warehouse(warehouse, is_snapshot=True)
     if campaign is not None:
         chosen = opened.campaign_id(campaign).removeprefix("sha256:")
-        opened.connection.execute("set variable campaign = $1", [chosen])
-    rows = read_rows(opened.connection, query)
+        opened.connection(query).execute("set variable campaign = $1", [chosen])
+    rows = opened.rows(query)
     if as_json:
         print_json(rows)
     else:
@@ -185,7 +184,7 @@ def sql_command(query: str, campaign: str | None, warehouse: Path | None, as_jso
 @json_option
 def views_command(name: str | None, as_json: bool) -> int:
     """List tables and views with what they hold, or print one with its columns and its SQL."""
-    views, tables = load_views(), load_contract()
+    views, tables = installed_views(), load_contract()
     relations = {each.name: each for each in views.relations.values() if not each.is_macro}
     if name is None:
         rows = [{"layer": "tables", "name": table.name, "holds": table.comment} for table in tables.values()]
@@ -246,7 +245,7 @@ def gates_command(as_json: bool) -> int:
     """List the gate kinds that a policy can name."""
     rows = [
         {"gate": each.gate_kind, "holds": each.meaning.split("\n")[0]}
-        for each in load_views().relations.values()
+        for each in installed_views().relations.values()
         if each.gate_kind is not None
     ]
     if as_json:
@@ -273,9 +272,7 @@ def _at_rest(state: str) -> str:
 
 
 def _candidate_id(opened: Warehouse, campaign_id: str, candidate: str) -> str:
-    rows = read_rows(
-        opened.connection, "select candidate_id, label from candidates where campaign_id = ?", [campaign_id]
-    )
+    rows = opened.rows("select candidate_id, label from candidates where campaign_id = ?", [campaign_id])
     bare = candidate.removeprefix("sha256:")
     fits = [row for row in rows if row["label"] == candidate] or [
         row for row in rows if row["candidate_id"].removeprefix("sha256:").startswith(bare)
@@ -286,16 +283,11 @@ def _candidate_id(opened: Warehouse, campaign_id: str, candidate: str) -> str:
 
 
 def _refuse_unknown_coordinate(opened: Warehouse, campaign_id: str, case_id: str, repeat: int) -> None:
-    cases = [
-        row["case_id"]
-        for row in read_rows(opened.connection, "select case_id from cases where campaign_id = ?", [campaign_id])
-    ]
+    cases = [row["case_id"] for row in opened.rows("select case_id from cases where campaign_id = ?", [campaign_id])]
     if case_id not in cases:
         shown = [cell(each) for each in cases[:50]]
         raise unknown_name("case", case_id, shown)
-    repeats = read_rows(
-        opened.connection, "select repeats from campaigns where campaign_id = ?", [campaign_id]
-    )[0]["repeats"]
+    repeats = opened.rows("select repeats from campaigns where campaign_id = ?", [campaign_id])[0]["repeats"]
     if repeat >= repeats:
         raise UnknownNameError(f"repeat {repeat} is not below the declared {repeats}; repeats count from 0")
 

@@ -17,6 +17,9 @@ from opfield.warehouse.session import read_rows
 EXIT_CODES: Final = {"selected": 0, "kept_baseline": 3, "undecided": 4}
 EXIT_OPEN: Final = 4
 
+#: Views that a verdict is read from.
+_READ: Final = ("campaigns", "decisions", "coverage", "comparisons", "selection", "pending", "failures")
+
 _DECISIONS: Final = """
 select
     candidates.label as candidate,
@@ -50,14 +53,20 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
     first = next(iter(read_events(root, campaign_id)), None)
     if first is None:
         raise OpfieldError(f"campaign {campaign_id} has no history in {root}")
-    with closing(connect_judging(root, campaign_id, fold([first]).started)) as con:
+    with closing(connect_judging(root, campaign_id, fold([first]).started, _READ)) as con:
         campaign = read_rows(con, "from campaigns")[0]
         decisions = read_rows(con, _DECISIONS)
-        selection = read_rows(con, "select selection.*, candidates.label from selection left join candidates "
-                                   "on candidates.candidate_id = selection.selected_id")
+        selection = read_rows(
+            con,
+            "select selection.*, candidates.label from selection left join candidates "
+            "on candidates.candidate_id = selection.selected_id",
+        )
         pending = read_rows(con, "select count(*) as pending from pending")[0]["pending"]
-        failures = read_rows(con, "select status, failure_code, sum(cells)::bigint as cells from failures "
-                                  "where status <> 'success' group by all order by all")
+        failures = read_rows(
+            con,
+            "select status, failure_code, sum(cells)::bigint as cells from failures "
+            "where status <> 'success' group by all order by all",
+        )
     return {
         "campaign": campaign,
         "pending": pending,
@@ -90,7 +99,8 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
         markup=False,
     )
     console.print(
-        f"coupling {campaign['coupling']}, reproducibility {campaign['reproducibility']} (as declared)", markup=False
+        f"coupling {campaign['coupling']}, reproducibility {campaign['reproducibility']} (as declared)",
+        markup=False,
     )
     console.print()
     print_table(
@@ -114,7 +124,11 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
             say(f"  {row['candidate']}: {row['message']}")
     if verdict["failures"]:
         console.print()
-        print_table(verdict["failures"], {"status": "status", "failure_code": "code", "cells": "cells"}, "failed cells")
+        print_table(
+            verdict["failures"],
+            {"status": "status", "failure_code": "code", "cells": "cells"},
+            "failed cells",
+        )
     console.print()
     console.print(_sentence(verdict), markup=False)
     if chosen is None and verdict["pending"]:

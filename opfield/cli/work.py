@@ -21,9 +21,8 @@ from opfield.errors import DeclarationError, OpfieldError, unknown_name
 from opfield.experiment import Arm, Coordinate
 from opfield.prob import coordinate_seed
 from opfield.warehouse.ledger import read_events
-from opfield.warehouse.session import Warehouse, open_warehouse, read_rows
+from opfield.warehouse.session import Warehouse, installed_views, open_warehouse
 from opfield.warehouse.store import default_root
-from opfield.warehouse.views import load_views
 
 _PASSED_ON: Final = {"ignore_unknown_options": True, "allow_extra_args": True}
 
@@ -53,7 +52,7 @@ def run_command(
     given = domain_options(target, context.args)
     campaign = load_campaign(target, given)
     if plan_only:
-        return _print_plan(prepare(campaign, load_views()), warehouse, as_json)
+        return _print_plan(prepare(campaign, installed_views()), warehouse, as_json)
     options = RunOptions(
         executor=executor,
         workers=workers,
@@ -80,7 +79,7 @@ def resume_command(
     as_json: bool,
 ) -> int:
     """Go on with a campaign that was interrupted or paused."""
-    opened = open_warehouse(warehouse)
+    opened = open_warehouse(warehouse, is_snapshot=True)
     campaign_id = opened.campaign_id(campaign)
     first = next(iter(read_events(opened.root, campaign_id)))
     started = _payload(first.payload)
@@ -88,7 +87,7 @@ def resume_command(
     if told["target"] is None:
         raise OpfieldError("this campaign was started from Python; run the same declaration there again to go on")
     declared = load_campaign(told["target"], _read_options(told["target"], told["options"]))
-    prepared = prepare(declared, load_views())
+    prepared = prepare(declared, installed_views())
     if prepared.campaign_id != campaign_id:
         members = ", ".join(differing_members(started["identity"], prepared.identity))
         raise DeclarationError(
@@ -119,7 +118,7 @@ def finish_command(campaign: str | None, accept_failures: bool, warehouse: Path 
     """End a campaign whose pending coordinates will not be run."""
     if not accept_failures:
         raise click.UsageError("finishing records what is pending as failures; say --accept-failures")
-    opened = open_warehouse(warehouse)
+    opened = open_warehouse(warehouse, is_snapshot=True)
     outcome = finish_with_failures(opened.root, opened.campaign_id(campaign))
     return _report(outcome, opened.root, as_json)
 
@@ -131,7 +130,7 @@ def finish_command(campaign: str | None, accept_failures: bool, warehouse: Path 
 @json_option
 def cancel_command(campaign: str, reason: str, warehouse: Path | None, as_json: bool) -> int:
     """End a campaign without a verdict; what was accepted stays."""
-    opened = open_warehouse(warehouse)
+    opened = open_warehouse(warehouse, is_snapshot=True)
     outcome = cancel(opened.root, opened.campaign_id(campaign), reason)
     if as_json:
         print_json({"campaign_id": outcome.campaign_id, "state": outcome.state, "appended": outcome.appended})
@@ -149,11 +148,9 @@ def cancel_command(campaign: str, reason: str, warehouse: Path | None, as_json: 
 @click.option("--repeat", type=click.IntRange(min=0), default=0, show_default=True, help="Repeat, counted from 0.")
 @json_option
 @click.pass_context
-def try_command(
-    context: click.Context, target: str, case_id: str, label: str, repeat: int, as_json: bool
-) -> int:
+def try_command(context: click.Context, target: str, case_id: str, label: str, repeat: int, as_json: bool) -> int:
     """Run one trial of a campaign without recording it."""
-    prepared = prepare(load_campaign(target, domain_options(target, context.args)), load_views())
+    prepared = prepare(load_campaign(target, domain_options(target, context.args)), installed_views())
     by_label = {each.label: each for each in (prepared.baseline, *prepared.candidates)}
     if label not in by_label:
         raise unknown_name("candidate", label, by_label)
@@ -265,7 +262,12 @@ def _print_plan(prepared: Prepared, warehouse: Path | None, as_json: bool) -> in
     if as_json:
         print_json(told)
         return 0
-    print_facts({**told, "estimated_cost_usd": told["estimated_cost_usd"] if per_cell else "unknown: no cell told its cost"})
+    print_facts(
+        {
+            **told,
+            "estimated_cost_usd": told["estimated_cost_usd"] if per_cell else "unknown: no cell told its cost",
+        }
+    )
     say("nothing was run")
     return 0
 
@@ -275,9 +277,8 @@ def _known_cells(campaign_id: str, warehouse: Path | None) -> dict[str, Any]:
     root = warehouse or default_root()
     if not (root / "warehouse.json").exists():
         return nothing
-    opened: Warehouse = open_warehouse(root)
-    rows = read_rows(
-        opened.connection,
+    opened: Warehouse = open_warehouse(root, is_snapshot=True)
+    rows = opened.rows(
         "select count(*) as cells, count(cost_usd) as known_costs, fsum(cost_usd) as known_cost_usd from cells "
         "where campaign_id = ?",
         [campaign_id],
@@ -292,7 +293,14 @@ def _report(outcome: Outcome, root: Path, as_json: bool) -> int:
     if outcome.state in ("completed", "cancelled") and not outcome.appended:
         say(f"campaign {name} was {outcome.state} already; nothing was appended")
     if as_json:
-        print_json({"state": outcome.state, "appended": outcome.appended, "reason": outcome.reason or None, **verdict})
+        print_json(
+            {
+                "state": outcome.state,
+                "appended": outcome.appended,
+                "reason": outcome.reason or None,
+                **verdict,
+            }
+        )
     else:
         print_verdict(verdict, as_json=False)
     if outcome.state in ("paused", "pending", "interrupted"):

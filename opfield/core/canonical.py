@@ -22,6 +22,9 @@ MAX_DEPTH: Final = 254
 _LEAST_PLAIN: Final = 1e-5
 _MOST_PLAIN: Final = float(MAX_INTEGER)
 
+# The first UTF-8 byte of a character beyond the Basic Multilingual Plane (U+10000 and up).
+_FIRST_BYTES_BEYOND_BMP: Final = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
+
 
 def canonical_json(value: Any) -> bytes:
     """Return the RFC 8785 form of `value`: sorted keys, no white space, numbers as ECMAScript has them.
@@ -52,8 +55,10 @@ def canonical_json(value: Any) -> bytes:
         encoded = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError:  # an unusual key, a lone surrogate, or too deep: the slow way tells which
         return _encode(_with_ordered_keys(plain, MAX_DEPTH))
-    # orjson orders keys by their UTF-8 bytes, which is UTF-16 order as long as every key is ASCII.
-    return encoded if encoded.isascii() else _encode(_with_ordered_keys(plain, MAX_DEPTH))
+    # orjson orders keys by their UTF-8 bytes; that is UTF-16 order where no character lies beyond the BMP.
+    if encoded.isascii() or not any(byte in encoded for byte in _FIRST_BYTES_BEYOND_BMP):
+        return encoded
+    return _encode(_with_ordered_keys(plain, MAX_DEPTH))
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -97,7 +97,7 @@ def open_envelope(envelope: Envelope, schema: str, into: type[Decoded]) -> Decod
     Args:
         envelope: what to decode.
         schema: the only schema that is accepted.
-        into: a dataclass, pydantic model, `TypedDict` or built-in type; text is never read as a number.
+        into: a dataclass, pydantic model or built-in type; text is never read as a number.
 
     Raises:
         IdentityError: for another schema, a wrong digest, or a payload that does not fit.

@@ -192,7 +192,7 @@ def mean_delta(metric: str, at_least: float = 0.0) -> Gate:
     Raises:
         DeclarationError: where `at_least` is not a finite number.
     """
-    return Gate("mean_delta", metric, at_least)
+    return Gate("mean_delta", metric, _finite(f"mean_delta({metric!r}): at_least", at_least))
 
 
 def worst_delta(metric: str, at_least: float = 0.0) -> Gate:
@@ -200,13 +200,13 @@ def worst_delta(metric: str, at_least: float = 0.0) -> Gate:
 
     Args:
         metric: metric that it judges.
-        at_least: least change of the worst pair that passes, in the metric's unit, positive where the candidate
-            is better.
+        at_least: least change of the worst pair that passes, in the metric's unit, positive where the
+            candidate is better.
 
     Raises:
         DeclarationError: where `at_least` is not a finite number.
     """
-    return Gate("worst_delta", metric, at_least)
+    return Gate("worst_delta", metric, _finite(f"worst_delta({metric!r}): at_least", at_least))
 
 
 def candidate_mean(metric: str, *, at_least: float | None = None, at_most: float | None = None) -> Gate:

@@ -139,15 +139,16 @@ def cases_of(inputs: Mapping[str, Any] | Iterable[Case]) -> tuple[Case, ...]:
     """
     if isinstance(inputs, Mapping):
         return tuple(Case(case_id, value) for case_id, value in inputs.items())
-    listed: Iterable[object] = (
-        inputs if isinstance(inputs, Iterable) and not isinstance(inputs, str) else (inputs,)
-    )
-    cases = []
-    for position, case in enumerate(listed):
+    if isinstance(inputs, str) or not isinstance(inputs, Iterable):
+        raise _no_cases(inputs)
+    cases = tuple(inputs)
+    for case in cases:
         if not isinstance(case, Case):
-            raise DeclarationError(
-                f"cases are a mapping of id to input, or Case values; got a {type(case).__name__} "
-                f"at position {position}"
-            )
-        cases.append(case)
-    return tuple(cases)
+            raise _no_cases(case)
+    return cases
+
+
+def _no_cases(found: object) -> DeclarationError:
+    return DeclarationError(
+        f"cases are a mapping of id to input, or a list of Case values, not a {type(found).__name__}"
+    )

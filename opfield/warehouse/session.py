@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import duckdb
 import polars as pl
@@ -14,8 +15,11 @@ import polars as pl
 from opfield.core import digest_hex
 from opfield.errors import OpfieldError, UnknownNameError, WarehouseError, unknown_name
 from opfield.warehouse.contract import TABLE_NAMES, load_contract
+from opfield.warehouse.sql_text import names_read
 from opfield.warehouse.store import default_root, open_store
-from opfield.warehouse.views import ViewSet, install, load_views
+from opfield.warehouse.views import ViewSet, install, install_some, load_views
+
+Answer = TypeVar("Answer")
 
 #: A file that vanishes under a reader means that a seal took a step: reading again finds the new files.
 _RETRIES: Final = 5
@@ -33,28 +37,74 @@ def connect(
         views: relations to install; the installed ones where None.
         threads: number of DuckDB threads; its default where None.
     """
+    con = _connected(root, campaign_id, threads)
+    install(con, views or installed_views(), load_contract())
+    return con
+
+
+#: Relations that a snapshot computes once: small, and read by many others.
+STORED: Final = (
+    "declarations",
+    "campaigns",
+    "declared_candidates",
+    "policy_gates",
+    "integrity",
+    "coverage",
+    "failures",
+    "comparisons",
+    "bounds",
+    "gate_verdicts",
+    "gate_results",
+    "decisions",
+    "selection",
+)
+
+
+def connect_snapshot(
+    root: Path,
+    campaign_id: str,
+    names: Iterable[str],
+    views: ViewSet | None = None,
+    threads: int | None = None,
+) -> duckdb.DuckDBPyConnection:
+    """Return a connection that answers for one campaign from one state of its files, reading again where one vanished.
+
+    Args:
+        root: warehouse folder.
+        campaign_id: the campaign.
+        names: relations that will be asked for.
+        views: relations to choose from; the installed ones where None.
+        threads: number of DuckDB threads; its default where None.
+
+    Raises:
+        WarehouseError: where files keep vanishing or cannot be read.
+    """
+    chosen = views or installed_views()
+    wanted = chosen.closure(names)
+
+    def open_once() -> duckdb.DuckDBPyConnection:
+        con = _connected(root, campaign_id, threads)
+        install_some(con, chosen, load_contract(), wanted, STORED)
+        return con
+
+    return _again(open_once)
+
+
+def _connected(root: Path, campaign_id: str | None, threads: int | None) -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
     if threads is not None:
         con.execute(f"set threads = {int(threads)}")
     con.execute("set variable root = $1", [str(root)])
     if campaign_id is not None:
         con.execute("set variable campaign = $1", [digest_hex(campaign_id)])
-    install(con, views or load_views(), load_contract())
     return con
 
 
-def read_rows(con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
-    """Return a query's rows as dictionaries, reading again where a file vanished under the reader.
-
-    Raises:
-        WarehouseError: where files keep vanishing or cannot be read.
-        OpfieldError: where the query is wrong; the message is DuckDB's.
-    """
+def _again(read: Callable[[], Answer]) -> Answer:
+    """Return what `read` gives, trying again where a file vanished under it."""
     for attempt in range(_RETRIES):
         try:
-            cursor = con.execute(query, list(parameters))
-            names = [column[0] for column in cursor.description or ()]
-            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+            return read()
         except (duckdb.IOException, duckdb.HTTPException, duckdb.InvalidInputException) as error:
             if attempt + 1 == _RETRIES:
                 raise WarehouseError(
@@ -66,22 +116,48 @@ def read_rows(con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[A
     raise AssertionError("unreachable")
 
 
+def read_rows(con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    """Return a query's rows as dictionaries, reading again where a file vanished under the reader.
+
+    Raises:
+        WarehouseError: where files keep vanishing or cannot be read.
+        OpfieldError: where the query is wrong; the message is DuckDB's.
+    """
+
+    def read() -> list[dict[str, Any]]:
+        cursor = con.execute(query, list(parameters))
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    return _again(read)
+
+
 @dataclass(slots=True)
 class Warehouse:
     """A warehouse opened for reading.
 
     Attributes:
         root: the folder.
+        is_snapshot: compute each view that many others read once, when first asked for: faster, for one look.
     """
 
     root: Path
+    is_snapshot: bool = False
     _con: duckdb.DuckDBPyConnection | None = field(default=None, repr=False)
+    _installed: set[str] = field(default_factory=set, repr=False)
 
-    @property
-    def connection(self) -> duckdb.DuckDBPyConnection:
-        """The connection behind `sql`, opened when first used."""
+    def connection(self, query: str | None = None) -> duckdb.DuckDBPyConnection:
+        """Return the connection, with the views that a query reads; with all of them where none is given."""
+        views = installed_views()
         if self._con is None:
-            self._con = connect(self.root)
+            self._con = _connected(self.root, None, None)
+        wanted = set(views.relations) if query is None else _relations_read(self._con, views, query)
+        new = wanted - self._installed
+        if new == set(views.relations) and not self.is_snapshot:
+            install(self._con, views, load_contract())
+        elif new or not self._installed:
+            install_some(self._con, views, load_contract(), new, STORED if self.is_snapshot else ())
+        self._installed |= wanted
         return self._con
 
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
@@ -90,7 +166,15 @@ class Warehouse:
         Raises:
             duckdb.Error: where the query is wrong.
         """
-        return self.connection.sql(query)
+        return self.connection(query).sql(query)
+
+    def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """Return a query's rows as dictionaries; `?` in the query stands for the parameters.
+
+        Raises:
+            OpfieldError: where the query is wrong or files cannot be read.
+        """
+        return read_rows(self.connection(query), query, parameters)
 
     def scan(self, relation: str) -> pl.LazyFrame:
         """Return a table or view as a polars LazyFrame; a table is scanned from its files.
@@ -101,18 +185,19 @@ class Warehouse:
         if relation in TABLE_NAMES:
             pattern = str(self.root / relation / "*" / "*.parquet")
             return pl.scan_parquet(pattern, hive_partitioning=False)
-        known = [row["view_name"] for row in read_rows(self.connection, _VIEW_NAMES)]
+        known = [each.name for each in installed_views().relations.values() if not each.is_macro]
         if relation not in known:
-            raise unknown_name("relation", relation, known)
-        return self.connection.sql(f"from {relation}").pl().lazy()
+            raise unknown_name("relation", relation, (*TABLE_NAMES, *known))
+        frame: pl.DataFrame = self.sql(f"from {relation}").pl()
+        return frame.lazy()
 
     def campaign_id(self, reference: str | None = None) -> str:
-        """Return the campaign that a reference means: an id, the beginning of one, or a name; the latest one where None.
+        """Return the campaign that is meant by an id, the beginning of one, or a name; the latest one where None.
 
         Raises:
             UnknownNameError: where none or several fit.
         """
-        rows = read_rows(self.connection, "select campaign_id, name from campaigns order by started_at desc, campaign_id")
+        rows = self.rows("select campaign_id, name from campaigns order by started_at desc, campaign_id")
         if not rows:
             raise UnknownNameError(f"{self.root} holds no campaign yet; `opfield run quadratic` makes one")
         if reference is None:
@@ -127,16 +212,33 @@ class Warehouse:
         raise UnknownNameError(f"{problem} {reference!r}; known: {listed}")
 
 
-_VIEW_NAMES: Final = "select view_name from duckdb_views() where not internal order by view_name"
+@cache
+def installed_views() -> ViewSet:
+    """Return the relations that this installation has, read once."""
+    return load_views()
 
 
-def open_warehouse(root: Path | str | None = None) -> Warehouse:
+def _relations_read(con: duckdb.DuckDBPyConnection, views: ViewSet, query: str) -> set[str]:
+    """Return the relations that a query reads; all of them where that cannot be told from its text."""
+    try:
+        tables, functions = names_read(con, "query", query)
+    except (OpfieldError, duckdb.Error):
+        return set(views.relations)
+    named = (tables | functions) & set(views.relations)
+    if tables - named - set(TABLE_NAMES):
+        # A catalogue table, or a name that DuckDB should answer for with everything in sight.
+        return set(views.relations)
+    return set(views.closure(named)) if named else set()
+
+
+def open_warehouse(root: Path | str | None = None, *, is_snapshot: bool = False) -> Warehouse:
     """Open a warehouse for reading.
 
     Args:
         root: the folder; `$OPFIELD_WAREHOUSE` or `./warehouse` where None.
+        is_snapshot: compute shared views once instead of at each question; for one look at what may still change.
 
     Raises:
         WarehouseError: where it is no warehouse, or one of a newer format.
     """
-    return Warehouse(open_store(Path(root) if root is not None else default_root()).root)
+    return Warehouse(open_store(Path(root) if root is not None else default_root()).root, is_snapshot)

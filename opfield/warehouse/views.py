@@ -248,6 +248,37 @@ def install(
     con.execute(open_sql(views, contract_tables, kinds))
 
 
+def install_some(
+    con: duckdb.DuckDBPyConnection,
+    views: ViewSet,
+    contract_tables: Mapping[str, TableContract],
+    names: Iterable[str],
+    stored: Collection[str] = (),
+) -> None:
+    """Create these relations and what they read, each relation in `stored` computed once and kept as a table.
+
+    Binding all views takes a second, binding a few does not. Answers from stored relations come from one state of the
+    folder, and a relation that many others read is computed once.
+
+    Args:
+        con: Connection to install into, with the variables `root` and `campaign` set.
+        views: The relations.
+        contract_tables: The tables, as `load_contract` gives them.
+        names: Relations that will be asked for, and all that they read, as `ViewSet.closure` gives them.
+        stored: Relations to compute now; small ones, since they are kept in memory.
+    """
+    needed = set(names)
+    for table in contract_tables.values():
+        con.execute(_create_view(table.name, _table_query(table)))
+    for relation in views.relations.values():
+        if relation.name not in needed:
+            continue
+        if relation.name in stored:
+            con.execute(f"create or replace temp table {relation.name} as\n{relation.sql}")
+        else:
+            con.execute(_relation_statements(relation, relation.sql)[0])
+
+
 def open_sql(
     views: ViewSet, contract_tables: Mapping[str, TableContract], kinds: Collection[str] | None = None
 ) -> str:

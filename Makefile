@@ -1,0 +1,51 @@
+# Two commands for a fresh machine with Python 3.11 or newer: `make demo` and `make test`. Everything is set up in .venv.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.installed
+JOBS ?= 2
+
+.PHONY: demo test format lint types contracts unit whole bench clean
+
+demo: $(READY)
+	$(BIN)/opfield run rag
+
+test: $(READY) lint types contracts unit
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "opfield needs Python 3.11 or newer: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,rag]'
+	touch $@
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+contracts: $(READY)
+	$(BIN)/lint-imports
+
+unit: $(READY)
+	$(BIN)/pytest -n $(JOBS) --doctest-modules opfield tests
+
+# The crash loops and simulations in full: many minutes.
+whole: $(READY)
+	OPFIELD_TEST_WHOLE=1 $(BIN)/pytest -n $(JOBS) tests
+
+bench: $(READY)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,rag,bench]'
+	$(BIN)/python -m benchmarks.canonical
+	$(BIN)/python -m benchmarks.pareto
+	$(BIN)/python -m benchmarks.views
+	$(BIN)/python -m benchmarks.record
+	$(BIN)/python -m benchmarks.resume
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist
