@@ -31,9 +31,7 @@ EVENT: dict[str, Any] = {
     "repeat": 2,
     "seed": "0123456789abcdef",
     "status": "success",
-    "measurements": [
-        {"metric": name, "value": value, "missing_reason": None} for name, value in METRICS.items()
-    ],
+    "measurements": [{"metric": name, "value": value, "missing_reason": None} for name, value in METRICS.items()],
     "failure": None,
     "cost_usd": 0.0012,
     "input_tokens": 512,

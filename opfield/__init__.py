@@ -2,6 +2,7 @@
 
 from opfield.campaign.declaration import Campaign, Limits, Proposer, declare
 from opfield.campaign.domains import Domain, Option
+from opfield.campaign.engine import Outcome, RunOptions, run
 from opfield.core import Envelope, Failure, Status, canonical_json, digest, seal
 from opfield.decision import (
     Gate,
@@ -30,6 +31,8 @@ from opfield.experiment import (
 from opfield.metric import Metric
 from opfield.optic import Lens, RefusedPutError, check_laws, compose, field, fields
 from opfield.prob import Seed
+from opfield.warehouse.session import Warehouse
+from opfield.warehouse.session import open_warehouse as open
 
 __all__ = [
     "Campaign",
@@ -47,15 +50,18 @@ __all__ = [
     "OpfieldError",
     "OpticSpace",
     "Option",
+    "Outcome",
     "Patch",
     "Policy",
     "Proposer",
     "RefusedPutError",
+    "RunOptions",
     "Seed",
     "Space",
     "Status",
     "TrialRequest",
     "TrialResult",
+    "Warehouse",
     "Workload",
     "declare",
     "candidate_mean",
@@ -70,6 +76,8 @@ __all__ = [
     "fields",
     "gate",
     "mean_delta",
+    "open",
+    "run",
     "seal",
     "worst_delta",
 ]

@@ -75,9 +75,7 @@ class Metric:
             if not _is_number(bound):
                 raise self._refused(f"{member} {bound!r} is not a number")
             if not abs(bound) <= MAX_MAGNITUDE:
-                raise self._refused(
-                    f"{member} is not finite within ±{MAX_MAGNITUDE:g}; use None for no bound"
-                )
+                raise self._refused(f"{member} is not finite within ±{MAX_MAGNITUDE:g}; use None for no bound")
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
             raise self._refused(f"lower {self.lower} is not below upper {self.upper}")
         if self.kind == "binary" and (self.lower, self.upper) != (0, 1):
@@ -95,9 +93,7 @@ class Metric:
                 raise self._refused(f"on_domain_failure is 'worst', but no {member} is declared")
             return
         if not _is_number(worth):
-            raise self._refused(
-                f"on_domain_failure {worth!r} is neither 'missing', 'worst' nor a number in its range"
-            )
+            raise self._refused(f"on_domain_failure {worth!r} is neither 'missing', 'worst' nor a number in its range")
         refusal = self.refusal(worth)
         if refusal is not None:
             raise self._refused(f"on_domain_failure cannot stand in for a value: {refusal}")

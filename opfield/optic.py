@@ -54,9 +54,7 @@ class LawBreach:
     detail: str
 
 
-def check_laws(
-    lens: Lens[Whole, Focus], wholes: Iterable[Whole], foci: Iterable[Focus]
-) -> tuple[LawBreach, ...]:
+def check_laws(lens: Lens[Whole, Focus], wholes: Iterable[Whole], foci: Iterable[Focus]) -> tuple[LawBreach, ...]:
     """Try get-put, put-get and put-put on every whole and pair of foci (§10.2).
 
     A refused value is skipped (§10.3), but what a whole holds already is never refused, and whether a value

@@ -57,9 +57,7 @@ def test_a_count_admits_whole_numbers_from_0_only(value: float) -> None:
         (Metric("m", kind="count"), 0.5, "metric 'm' is 0.5, but a count is a whole number"),
     ],
 )
-def test_a_refusal_says_what_stood_there_and_what_was_declared(
-    metric: Metric, value: float, reason: str
-) -> None:
+def test_a_refusal_says_what_stood_there_and_what_was_declared(metric: Metric, value: float, reason: str) -> None:
     assert metric.refusal(value) == reason
 
 

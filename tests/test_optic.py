@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from opfield.errors import DeclarationError
@@ -42,9 +42,7 @@ def test_compositions_are_lawful(wholes: list[Json], foci: list[Any]) -> None:
 
 
 @given(OBJECTS, st.integers(0, 20), st.integers(1, 20), st.lists(st.integers(-3, 25), max_size=5))
-def test_a_lens_that_refuses_by_its_context_is_lawful(
-    whole: Json, overlap: int, more: int, foci: list[int]
-) -> None:
+def test_a_lens_that_refuses_by_its_context_is_lawful(whole: Json, overlap: int, more: int, foci: list[int]) -> None:
     def fits(spec: Json, words: int) -> str | None:
         return None if spec["overlap"] < words else f"overlap {spec['overlap']} is not below {words} words"
 
@@ -151,6 +149,8 @@ def test_fields_wants_exactly_its_members(value: Any) -> None:
     st.lists(st.text("a+\\", min_size=1, max_size=3), min_size=1, unique=True),
     st.lists(st.text("a+\\", min_size=1, max_size=3), min_size=1, unique=True),
 )
+@example(["a", "b"], ["a+b"])
+@example(["a\\", "b"], ["a+b"])
 def test_the_name_of_fields_tells_any_two_sets_of_members_apart(left: list[str], right: list[str]) -> None:
     assert (fields(left).id == fields(right).id) == (set(left) == set(right))
 

@@ -37,9 +37,7 @@ def test_split_seeds_are_pinned() -> None:
 
 
 @given(SEEDS, TEXTS, REPEATS)
-def test_a_coordinate_seed_is_the_first_64_bits_of_the_documented_digest(
-    root: Seed, case_id: str, repeat: int
-) -> None:
+def test_a_coordinate_seed_is_the_first_64_bits_of_the_documented_digest(root: Seed, case_id: str, repeat: int) -> None:
     written = b"opfield/seed/v1\0"
     for part in (f"{root.value:016x}".encode(), case_id.encode(), str(repeat).encode()):
         written += len(part).to_bytes(8, "big") + part
@@ -48,9 +46,7 @@ def test_a_coordinate_seed_is_the_first_64_bits_of_the_documented_digest(
 
 
 @given(st.tuples(SEEDS, TEXTS, REPEATS), st.tuples(SEEDS, TEXTS, REPEATS))
-def test_other_coordinates_have_other_seeds(
-    left: tuple[Seed, str, int], right: tuple[Seed, str, int]
-) -> None:
+def test_other_coordinates_have_other_seeds(left: tuple[Seed, str, int], right: tuple[Seed, str, int]) -> None:
     assume(left != right)
     assert coordinate_seed(*left) != coordinate_seed(*right)
 
@@ -60,15 +56,9 @@ def test_a_coordinate_seed_knows_neither_candidate_nor_arm() -> None:
 
 
 @given(SEEDS, st.lists(TEXTS, max_size=4, unique=True), st.integers(1, 5), st.integers(0, 5))
-def test_more_repeats_change_no_existing_seed(
-    root: Seed, case_ids: list[str], repeats: int, more: int
-) -> None:
+def test_more_repeats_change_no_existing_seed(root: Seed, case_ids: list[str], repeats: int, more: int) -> None:
     def grid(count: int) -> dict[tuple[str, int], Seed]:
-        return {
-            (case, repeat): coordinate_seed(root, case, repeat)
-            for case in case_ids
-            for repeat in range(count)
-        }
+        return {(case, repeat): coordinate_seed(root, case, repeat) for case in case_ids for repeat in range(count)}
 
     assert grid(repeats).items() <= grid(repeats + more).items()
 
@@ -107,9 +97,7 @@ def test_a_seed_is_an_unsigned_64_bit_number(value: Any) -> None:
         Seed(value)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "0" * 15, "0" * 17, "0" * 15 + "G", "A" * 16, "0" * 16 + "\n", "٠" * 16, 7, None]
-)
+@pytest.mark.parametrize("text", ["", "0" * 15, "0" * 17, "0" * 15 + "G", "A" * 16, "0" * 16 + "\n", "٠" * 16, 7, None])
 def test_reading_a_seed_is_strict(text: Any) -> None:
     with pytest.raises(DeclarationError, match="16 lowercase hexadecimal digits"):
         read_seed(text)

@@ -81,9 +81,7 @@ def read_documents(folder: Path) -> tuple[Document, ...]:
 
 def corpus_digest(documents: tuple[Document, ...]) -> str:
     """Return the identity of documents that are ordered by id."""
-    return of.digest(
-        "rag/corpus/v1", *(part for document in documents for part in (document.id, document.text))
-    )
+    return of.digest("rag/corpus/v1", *(part for document in documents for part in (document.id, document.text)))
 
 
 def read_collection(folder: Path, split: str = "test", limit: int | None = None) -> Collection:
@@ -138,8 +136,7 @@ def _existing(folder: Path, name: str) -> Path:
         if path.is_file():
             return path
     raise CollectionError(
-        f"{folder} holds no {name}; "
-        "a folder in BEIR layout has corpus.jsonl, queries.jsonl and qrels/<split>.tsv"
+        f"{folder} holds no {name}; a folder in BEIR layout has corpus.jsonl, queries.jsonl and qrels/<split>.tsv"
     )
 
 
@@ -171,7 +168,7 @@ def _records(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
     for number, line in _lines(path):
         try:
             record = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise CollectionError(f"{path}, line {number}: not valid JSON: {error}") from None
         if not isinstance(record, dict):
             raise CollectionError(f"{path}, line {number}: expected a JSON object with _id and text")

@@ -109,9 +109,7 @@ def rag_campaign(
         OpfieldError: where `limit` is given without `data`, or the folder cannot be used.
     """
     if data is not None:
-        return collection_campaign(
-            Path(data), split=split, limit=limit, repeats=1 if repeats is None else repeats
-        )
+        return collection_campaign(Path(data), split=split, limit=limit, repeats=1 if repeats is None else repeats)
     if limit is not None:
         raise of.OpfieldError(
             "limit takes the first queries of a folder; give the folder with data, or leave limit out"

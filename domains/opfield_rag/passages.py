@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ import opfield as of
 from opfield_rag.beir import Document, corpus_digest, read_documents
 from opfield_rag.case import build_key, check_corpus, read_case
 from opfield_rag.chunking import chunk_spans
-from opfield_rag.hashing import DIMENSIONS, hashed_vector, word_features
+from opfield_rag.hashing import DIMENSIONS, SparseVector, hashed_vector, word_features
 from opfield_rag.measures import CUTOFF, ndcg, recall, reciprocal_rank, relevant_documents
 from opfield_rag.shelf import Shelf
 from opfield_rag.spec import Spec
@@ -84,7 +85,7 @@ class Index:
         bounds: first chunk of each of these documents, then the number of chunks.
         sizes: words by chunk.
         bm25: the library's index over the chunks.
-        vectors: hashed vector by chunk, whole numbers, chunks × `DIMENSIONS`.
+        buckets: hashed vectors of the chunks, whole numbers, `DIMENSIONS` × chunks.
         lengths: Euclidean length of each vector.
         description: what is retained of it: what it was built from and by, and digests of what came out.
     """
@@ -94,7 +95,7 @@ class Index:
     bounds: Numbers
     sizes: Numbers
     bm25: Any
-    vectors: npt.NDArray[np.float32]
+    buckets: npt.NDArray[np.int32]
     lengths: Floats
     description: dict[str, Any]
 
@@ -128,9 +129,7 @@ def prepare_corpus(documents: tuple[Document, ...]) -> Corpus:
 
     words = tuple(tuple(numbers(word) for word in document.text.split()) for document in documents)
     if not terms:
-        raise of.OpfieldError(
-            "no document of the corpus has a single content word; there is nothing to search in"
-        )
+        raise of.OpfieldError("no document of the corpus has a single content word; there is nothing to search in")
     term_vectors = np.zeros((len(terms), DIMENSIONS), dtype=np.int16)
     for term, number in terms.items():
         for bucket, value in hashed_vector(word_features(term)).items():
@@ -165,12 +164,11 @@ def build_index(corpus: Corpus, spec: Spec) -> Index:
             bounds.append(len(chunks))
     bm25 = load_bm25s().BM25(dtype="float64", **BM25)
     bm25.index((chunks, dict(corpus.terms)), show_progress=False)
-    # Whole numbers: a dot product of these is exact in float32 below 2^24, in whatever order it is summed.
-    vectors = np.empty((len(chunks), DIMENSIONS), dtype=np.float32)
+    buckets = np.empty((DIMENSIONS, len(chunks)), dtype=np.int32)
     lengths = np.empty(len(chunks))
     for position, chunk in enumerate(chunks):
         vector = text_vector(corpus.term_vectors, chunk)
-        vectors[position] = vector
+        buckets[:, position] = vector
         lengths[position] = math.sqrt(vector @ vector)
     key = build_key(BUILD_DOMAIN, spec, corpus.digest)
     description = {
@@ -184,7 +182,7 @@ def build_index(corpus: Corpus, spec: Spec) -> Index:
         "chunks": len(chunks),
         "terms": len(corpus.terms),
         "lexical_digest": _digest_of(*(bm25.scores[part] for part in ("data", "indices", "indptr"))),
-        "vector_digest": _digest_of(vectors),
+        "vector_digest": _digest_of(buckets),
     }
     return Index(
         key=key,
@@ -192,7 +190,7 @@ def build_index(corpus: Corpus, spec: Spec) -> Index:
         bounds=np.array(bounds, dtype=np.int64),
         sizes=np.array(sizes, dtype=np.int64),
         bm25=bm25,
-        vectors=vectors,
+        buckets=buckets,
         lengths=lengths,
         description=description,
     )
@@ -209,18 +207,25 @@ def text_vector(term_vectors: npt.NDArray[np.int16], terms: Sequence[int]) -> Nu
     return np.frexp(counts)[1].astype(np.int64) @ term_vectors[distinct]
 
 
+def query_vector(words: Sequence[str]) -> SparseVector:
+    """Return the hashed vector of a query, damped as that of a chunk is; a word need not be in the corpus."""
+    return hashed_vector(
+        (feature, weight * count.bit_length())
+        for word, count in Counter(words).items()
+        for feature, weight in word_features(word)
+    )
+
+
 def score_chunks(index: Index, corpus: Corpus, spec: Spec, query: str) -> Scores:
     """Score every chunk for a query; each channel lies between 0 and 1, its best chunk at 1."""
     words = content_words(query)
     known = [corpus.terms[word] for word in words if word in corpus.terms]
     lexical = index.bm25.get_scores_from_ids(known) if known else np.zeros(len(index.sizes))
-    vector = np.zeros(DIMENSIONS, dtype=np.int64)
-    for word in set(words):
-        for bucket, value in hashed_vector(word_features(word)).items():
-            vector[bucket] += value * words.count(word).bit_length()
-    products = (index.vectors @ vector.astype(np.float32)).astype(np.float64)
+    products = np.zeros(len(index.sizes), dtype=np.int64)
+    for bucket, value in query_vector(words).items():
+        products += index.buckets[bucket] * value
     # The length of the query's vector divides every chunk alike, so it cannot matter once the best is 1.
-    cosines = np.divide(products, index.lengths, out=np.zeros_like(products), where=index.lengths > 0)
+    cosines = np.divide(products, index.lengths, out=np.zeros(len(products)), where=index.lengths > 0)
     lexical, similar = _over_best(lexical), _over_best(np.maximum(cosines, 0.0))
     return Scores(lexical, similar, spec.lexical_weight * lexical + spec.vector_weight * similar)
 

@@ -40,9 +40,7 @@ class Spec(BaseModel):
     @model_validator(mode="after")
     def _chunks_advance(self) -> Self:
         if self.overlap_words >= self.chunk_words:
-            raise ValueError(
-                f"overlap_words {self.overlap_words} is not below chunk_words {self.chunk_words}"
-            )
+            raise ValueError(f"overlap_words {self.overlap_words} is not below chunk_words {self.chunk_words}")
         return self
 
 
@@ -112,8 +110,7 @@ _ADMITS: Final[Mapping[str, Callable[[dict[str, Any], Any], str | None]]] = {
 
 #: The five lenses, by identity.
 OPTICS: Final[Mapping[str, of.Lens[dict[str, Any], Any]]] = {
-    f"ragtoy.spec.{key}": of.field(key, id=f"ragtoy.spec.{key}", admits=admits)
-    for key, admits in _ADMITS.items()
+    f"ragtoy.spec.{key}": of.field(key, id=f"ragtoy.spec.{key}", admits=admits) for key, admits in _ADMITS.items()
 }
 
 
@@ -132,9 +129,7 @@ def read_parameter(payload: Any) -> int | float:
         case {"kind": "float", "float_value": int(value) | float(value), **rest} if not rest:
             return value
         case _:
-            raise of.RefusedPutError(
-                f"{payload!r} is no {PARAMETER_SCHEMA}; expected kind int or float and its value"
-            )
+            raise of.RefusedPutError(f"{payload!r} is no {PARAMETER_SCHEMA}; expected kind int or float and its value")
 
 
 def _patch(
@@ -161,9 +156,7 @@ PATCHES: Final = (
     _patch("chunk-34", "chunk_words", 34, _BUILD, "index.chunk", "larger chunks preserve context"),
     _patch("overlap-8", "overlap_words", 8, _BUILD, "index.chunk", "more overlap cuts fewer thoughts in two"),
     _patch("lexical-1.75", "lexical_weight", 1.75, _QUERY, "query.fusion", "exact words deserve more trust"),
-    _patch(
-        "vector-1.75", "vector_weight", 1.75, _QUERY, "query.fusion", "shared meaning deserves more trust"
-    ),
+    _patch("vector-1.75", "vector_weight", 1.75, _QUERY, "query.fusion", "shared meaning deserves more trust"),
     _patch("topk-4", "top_k", 4, _QUERY, "query.context", "more chunks reach more of what is relevant"),
     _patch("topk-1", "top_k", 1, _QUERY, "query.context", "one chunk is enough and costs fewer words"),
 )

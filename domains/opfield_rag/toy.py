@@ -118,9 +118,7 @@ def build_index(spec: Spec) -> Index:
         words = DOCUMENTS[document].split()
         for ordinal, (start, end) in enumerate(chunk_spans(len(words), spec.chunk_words, spec.overlap_words)):
             content = content_words(" ".join(words[start:end]))
-            chunks.append(
-                Chunk(document, ordinal, end - start, tuple(sorted(set(content))), meaning_vector(content))
-            )
+            chunks.append(Chunk(document, ordinal, end - start, tuple(sorted(set(content))), meaning_vector(content)))
     return Index(build_key("ragtoy/build-key/v1", spec, CORPUS), tuple(chunks))
 
 

@@ -68,7 +68,7 @@ class Shelf:
         try:
             kind, meaning = str.__str__(media_type), None if schema is None else str.__str__(schema)
             artifact = retain(content, media_type=kind, schema=meaning, root=root)
-        except WarehouseError as error:
+        except (WarehouseError, OSError) as error:
             raise InfrastructureFailure("storage", str(error), is_retryable=True) from error
         except Exception as error:
             message = f"an output or artifact cannot be kept: {safe_text(error)}"
@@ -109,9 +109,7 @@ class _Reader:
     def read(self, answer: Any) -> Outcome:
         result = self._result(answer)
         if result.coordinate is not None and result.coordinate != self._coordinate:
-            self._refuse(
-                "wrong_coordinate", f"the runner ran {result.coordinate}; it was asked for {self._coordinate}"
-            )
+            self._refuse("wrong_coordinate", f"the runner ran {result.coordinate}; it was asked for {self._coordinate}")
         status = self._status(result.status)
         outcome = Outcome(
             status,
@@ -162,11 +160,7 @@ class _Reader:
 
     def _failure(self, status: Status, stated: Any) -> Failure | None:
         if stated is None:
-            return (
-                None
-                if status is Status.SUCCESS
-                else Failure("unspecified", f"{status}, for no stated reason")
-            )
+            return None if status is Status.SUCCESS else Failure("unspecified", f"{status}, for no stated reason")
         if not isinstance(stated, Failure):
             kind = type(stated).__name__
             self._refuse("invalid_answer", f"the failure is {shown(stated)}, a {kind}, not a Failure")
@@ -206,9 +200,7 @@ class _Reader:
             return members
         unknown = [name for name in members if name not in self._declared]
         for name in unknown[:_EXPLAINED]:
-            told = unknown_name(
-                "metric", name[:200] if isinstance(name, str) else shown(name), self._declared
-            )
+            told = unknown_name("metric", name[:200] if isinstance(name, str) else shown(name), self._declared)
             self._refuse("unknown_metric", f"{told}; {member} has {shown(members[name])} for it")
         if len(unknown) > _EXPLAINED:
             self._refuse("unknown_metric", f"and {len(unknown) - _EXPLAINED} unknown metrics more")
@@ -242,9 +234,7 @@ class _Reader:
         if isinstance(given, str) and given in _REASONS:
             return _REASONS[given]
         known = ", ".join(_REASONS)
-        self._refuse(
-            "invalid_answer", f"metric {name!r} is missing as {shown(given)}, which is none of {known}"
-        )
+        self._refuse("invalid_answer", f"metric {name!r} is missing as {shown(given)}, which is none of {known}")
         return MissingReason.NOT_EMITTED.value
 
     def _cost(self, given: Any) -> float | None:
@@ -253,9 +243,7 @@ class _Reader:
         cost = _real(given)
         if cost is not None and 0 <= cost <= MAX_MAGNITUDE:
             return cost
-        self._refuse(
-            "invalid_answer", f"cost_usd is {shown(given)}, not a finite number from 0; None is unknown"
-        )
+        self._refuse("invalid_answer", f"cost_usd is {shown(given)}, not a finite number from 0; None is unknown")
         return None
 
     def _tokens(self, member: str, given: Any) -> int | None:
@@ -265,9 +253,7 @@ class _Reader:
             tokens = int(given)
             if 0 <= tokens <= MAX_INTEGER:
                 return tokens
-        self._refuse(
-            "invalid_answer", f"{member} is {shown(given)}, not a whole number from 0; None is unknown"
-        )
+        self._refuse("invalid_answer", f"{member} is {shown(given)}, not a whole number from 0; None is unknown")
         return None
 
     def _native_evidence(self, result: TrialResult) -> str | None:

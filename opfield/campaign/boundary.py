@@ -135,9 +135,7 @@ class _Trial:
         except BaseException as error:
             if _is_from_person(error):
                 raise
-            failure = Failure(
-                "invalid_answer", f"reading the answer raised {type(error).__name__}: {safe_text(error)}"
-            )
+            failure = Failure("invalid_answer", f"reading the answer raised {type(error).__name__}: {safe_text(error)}")
             outcome = Outcome(Status.INFRASTRUCTURE_FAILURE, artifact_id=self._shelf.last)
             return self._failed(lapse, outcome, failure, error)
         if outcome.failure is not None:

@@ -24,7 +24,8 @@ class Limits:
         timeout_s: longest time one attempt may take, in seconds; None for no limit.
         attempts: attempts at one coordinate before a retryable failure is left pending; at least 1.
         backoff_s: pause before the second attempt, in seconds; doubled for each further one.
-        pause_after: coordinates in a row left pending by retryable failures before the campaign pauses.
+        pause_after: the campaign pauses after the attempts of this many coordinates, `pause_after` × `attempts`, failed
+            in a row for want of infrastructure.
     """
 
     timeout_s: float | None = 600.0

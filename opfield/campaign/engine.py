@@ -288,11 +288,11 @@ class _Opening:
             self.writer.campaign_id,
             Attempt(task.coordinate, task.attempt, failure_now, evidence.finished_at),
         )
+        self.failed_in_row += 1
         if task.attempt < self.limits.attempts:
             pause = self.limits.backoff_s * 2 ** (task.attempt - 1)
             work.retry(task.coordinate, task.attempt + 1, time.monotonic() + pause)
         else:
-            self.failed_in_row += 1
             self.left_pending += 1
 
     def _accept(self, evidence: TrialEvidence) -> None:
@@ -387,17 +387,21 @@ def finish_with_failures(root: Path, campaign_id: str, locking: Locking = hold) 
             for coordinate in interleaved(
                 pending_coordinates(writer), read_seed(writer.state.started["identity"]["seed_root"])
             ):
-                seed = coordinate_seed_hex(writer, coordinate)
-                tried = last.get(coordinate)
-                task = TrialTask(coordinate, read_seed(seed), tried.attempt if tried else 0)
-                if tried is not None:
-                    evidence = failure_evidence(task, tried.failure)
-                else:
-                    never = Failure("not_attempted", "the campaign was finished before this trial was tried")
-                    evidence = failure_evidence(task, never, status=Status.CANCELLED)
-                writer.accept(ledger.TRIAL_COMPLETED, trial_payload(evidence, seed), evidence.artifacts)
+                payload = _closing_payload(coordinate, coordinate_seed_hex(writer, coordinate), last.get(coordinate))
+                writer.accept(ledger.TRIAL_COMPLETED, payload)
             finish(writer)
         return outcome_of(writer, writer.state.terminal, "", writer.state.sequence - before, 0)
+
+
+def _closing_payload(coordinate: Coordinate, seed: str, tried: Attempt | None) -> dict[str, Any]:
+    """Return the payload that closes a pending coordinate; nobody measured its times, so they are unknown."""
+    if tried is not None:
+        evidence = failure_evidence(TrialTask(coordinate, read_seed(seed), tried.attempt), tried.failure)
+    else:
+        never = Failure("not_attempted", "the campaign was finished before this trial was tried")
+        evidence = failure_evidence(TrialTask(coordinate, read_seed(seed), 0), never, status=Status.CANCELLED)
+    finished_at = tried.finished_at if tried is not None else None
+    return {**trial_payload(evidence, seed), "duration_s": None, "started_at": None, "finished_at": finished_at}
 
 
 def cancel(root: Path, campaign_id: str, reason: str, locking: Locking = hold) -> Outcome:

@@ -76,9 +76,7 @@ def open_executor(kind: str | Executor, context: TrialContext, workers: int | No
         UnknownNameError: for another kind.
     """
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise DeclarationError(
-            f"workers {workers!r} is not a whole number above 0; leave it out for the default"
-        )
+        raise DeclarationError(f"workers {workers!r} is not a whole number above 0; leave it out for the default")
     if isinstance(kind, Executor):
         return FutureExecutor(context, kind, workers or _FOREIGN_SLOTS)
     if kind not in KINDS:
@@ -162,8 +160,8 @@ class ThreadExecutor:
 class CoroutineExecutor:
     """Runs the trials of a coroutine runner on an event loop in its own thread, a bounded number in flight.
 
-    A late coroutine is cancelled and its slot is free at once, whether or not it obeys. Where the loop itself no
-    longer turns, since a coroutine blocks it, it is left to itself and a new one takes its place.
+    A late coroutine is cancelled and its slot is free at once, whether or not it obeys. Where the loop itself
+    no longer turns, since a coroutine blocks it, it is left to itself and a new one takes its place.
     """
 
     def __init__(self, context: TrialContext, workers: int) -> None:
@@ -197,9 +195,7 @@ class CoroutineExecutor:
 
     async def _run(self, turning: _TurningLoop, job: Job) -> None:
         try:
-            outcome: TrialEvidence | BaseException = await run_trial_async(
-                self._context, job.task, job.worker
-            )
+            outcome: TrialEvidence | BaseException = await run_trial_async(self._context, job.task, job.worker)
         except asyncio.CancelledError:
             # Either the job was given up and is settled already, or the runner cancelled its own task.
             failure = Failure("cancelled_error", "the runner cancelled its own task")
@@ -284,8 +280,8 @@ class _TurningLoop:
 class FutureExecutor:
     """Runs trials on an executor with the standard interface; it stays open, since it belongs to the caller.
 
-    A timeout is kept where the trial runs. Where the executor pickles what it is given, the runner is unpickled
-    once in each worker process, and each trial brings its own case and specification.
+    A timeout is kept where the trial runs. Where the executor pickles what it is given, the runner is
+    unpickled once in each worker process, and each trial brings its own case and specification.
     """
 
     def __init__(self, context: TrialContext, executor: Executor, workers: int) -> None:
@@ -329,9 +325,7 @@ class FutureExecutor:
             theirs = self._unsettled.pop(future, None)
         if theirs is None:
             return
-        error = (
-            CancelledError("the executor cancelled the trial") if theirs.cancelled() else theirs.exception()
-        )
+        error = CancelledError("the executor cancelled the trial") if theirs.cancelled() else theirs.exception()
         if error is None:
             future.set_result(theirs.result())
         elif isinstance(error, CancelledError | DeclarationError):
@@ -365,9 +359,7 @@ def _run_elsewhere(
     shared: _Shared, task: TrialTask, timeout_s: float | None, spec: Envelope, case: Case
 ) -> TrialEvidence:
     coordinate, worker = task.coordinate, f"{socket.gethostname()}-{os.getpid()}"
-    context = replace(
-        shared.context(), specs={coordinate.candidate_id: spec}, cases={coordinate.case_id: case}
-    )
+    context = replace(shared.context(), specs={coordinate.candidate_id: spec}, cases={coordinate.case_id: case})
     if timeout_s is None:
         return run_trial(context, task, worker)
     watch, answers = Stopwatch(), queue.SimpleQueue[TrialEvidence]()

@@ -32,9 +32,7 @@ _TRANSIENT: Final = {
         "RemoteProtocolError ServerDisconnectedError URLError WriteError gaierror"
     ),
     "rate_limit": "RateLimitError RateLimitExceeded ResourceExhausted ThrottlingException TooManyRequests",
-    "server_error": (
-        "BadGateway InternalServerError OverloadedError ServiceUnavailable ServiceUnavailableError"
-    ),
+    "server_error": ("BadGateway InternalServerError OverloadedError ServiceUnavailable ServiceUnavailableError"),
 }
 _CODE_OF_NAME: Final = {name: code for code, names in _TRANSIENT.items() for name in names.split()}
 
@@ -53,19 +51,11 @@ def judge_exception(error: BaseException) -> tuple[Status, Failure]:
     >>> failure.code, failure.is_retryable
     ('connection', True)
     """
-    deciding = error
-    if isinstance(error, BaseExceptionGroup):
-        leaves = list(_leaves(error))
-        deciding = next((leaf for leaf in leaves if not _is_retryable(leaf)), leaves[0])
-    if isinstance(deciding, DomainFailure):
-        return Status.DOMAIN_FAILURE, Failure(deciding.code, deciding.message)
-    if isinstance(deciding, InfrastructureFailure):
-        failure = Failure(deciding.code, deciding.message, deciding.is_retryable)
-        return Status.INFRASTRUCTURE_FAILURE, failure
-    name, text = type(deciding).__name__, safe_text(deciding)
-    message = f"{name}: {text}" if text else name
-    code = _transient_code(deciding)
-    return Status.INFRASTRUCTURE_FAILURE, Failure(code or snake_case(name), message, code is not None)
+    try:
+        return _judged(error)
+    except Exception:  # an exception of the runner's own making, whose members raise
+        name = type(error).__name__
+        return Status.INFRASTRUCTURE_FAILURE, Failure(snake_case(name), f"{name}: {safe_text(error)}")
 
 
 def failure_as_recorded(failure: Failure, secrets: tuple[str, ...] = ()) -> Failure:
@@ -140,6 +130,22 @@ def snake_case(name: str) -> str:
     return _WORD_START.sub("_", name).lower().strip("_")
 
 
+def _judged(error: BaseException) -> tuple[Status, Failure]:
+    deciding = error
+    if isinstance(error, BaseExceptionGroup):
+        leaves = list(_leaves(error))
+        deciding = next((leaf for leaf in leaves if not _is_retryable(leaf)), leaves[0])
+    if isinstance(deciding, DomainFailure):
+        return Status.DOMAIN_FAILURE, Failure(deciding.code, deciding.message)
+    if isinstance(deciding, InfrastructureFailure):
+        failure = Failure(deciding.code, deciding.message, deciding.is_retryable)
+        return Status.INFRASTRUCTURE_FAILURE, failure
+    name, text = type(deciding).__name__, safe_text(deciding)
+    message = f"{name}: {text}" if text else name
+    code = _transient_code(deciding)
+    return Status.INFRASTRUCTURE_FAILURE, Failure(code or snake_case(name), message, code is not None)
+
+
 def _leaves(group: BaseExceptionGroup[Any]) -> Iterator[BaseException]:
     for member in group.exceptions:
         if isinstance(member, BaseExceptionGroup):
@@ -161,7 +167,7 @@ def _transient_code(error: BaseException) -> str | None:
         return _code_of_status(status)
     if isinstance(error, TimeoutError):
         return "timeout"
-    if isinstance(error, ConnectionError) or (isinstance(error, OSError) and error.errno in _UNREACHABLE):
+    if isinstance(error, ConnectionError) or (isinstance(error, OSError) and _member(error, "errno") in _UNREACHABLE):
         return "connection"
     codes = (_CODE_OF_NAME.get(kind.__name__) for kind in type(error).__mro__)
     return next((code for code in codes if code is not None), None)

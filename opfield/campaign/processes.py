@@ -129,8 +129,8 @@ class ProcessExecutor:
             if self._was_ready:
                 raise
             raise DeclarationError(
-                f"no worker process can be started: {died.failure.message}. Where a script starts the campaign, "
-                f"it must do so under {_SOME_MAIN}; or take the executor threads"
+                f"no worker process can be started: {died.failure.message}. A script that starts a campaign "
+                f"must do so under {_SOME_MAIN}; or take the executor threads"
             ) from None
         if refusal is not None:
             self._end(worker)
@@ -166,8 +166,8 @@ def pickled_context(context: TrialContext) -> bytes:
             "function or an instance whose members can be pickled, or take the executor threads"
         ) from None
     raise DeclarationError(
-        f"the cases or specifications for runner {name} cannot be sent to another process ({reason}). Make them "
-        "plain JSON values, or take the executor threads"
+        f"the cases or specifications for runner {name} cannot be sent to another process ({reason}). Make "
+        "them plain JSON values, or take the executor threads"
     )
 
 
@@ -181,8 +181,8 @@ def unpickled_context(payload: bytes) -> TrialContext:
         context: TrialContext = pickle.loads(payload)
     except Exception as error:
         raise DeclarationError(
-            f"it cannot be loaded where trials run ({type(error).__name__}: {safe_text(error)}). Define it at "
-            "module level in a module that can be imported there, or take the executor threads"
+            f"it cannot be loaded where trials run ({type(error).__name__}: {safe_text(error)}). Define it "
+            "at module level in a module that can be imported there, or take the executor threads"
         ) from None
     return context
 
@@ -304,7 +304,7 @@ def _work(pipe: Connection, name: str) -> None:
 
 
 def _keep_to_itself() -> None:
-    """Lead a process group, so that what the runner starts can be ended too, and hand down no open file to it."""
+    """Lead a process group, so that what the runner starts can be ended too; hand down no open file to it."""
     os.setpgid(0, 0)
     for descriptor in os.listdir("/dev/fd"):
         if int(descriptor) > 2:
@@ -324,8 +324,8 @@ def _die_with_coordinator() -> None:
         os.killpg(0, signal.SIGKILL)
 
     # A runner inside compiled code may hold the interpreter's lock, so that no thread of ours runs. The kernel
-    # itself signals the group when the coordinator's end of the pipe closes; unhandled, this signal ends a process.
+    # itself signals the group when the coordinator's end of the pipe closes; unhandled, that ends a process.
     signal.signal(signal.SIGIO, signal.SIG_DFL)
     fcntl.fcntl(sentinel, fcntl.F_SETOWN, -os.getpgrp())
-    fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL) | os.O_ASYNC)
+    fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL))
     threading.Thread(target=watch, name="opfield coordinator watch", daemon=True).start()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
+
+import duckdb
 
 from opfield.campaign.judge import connect_judging
 from opfield.campaign.reducer import fold
@@ -48,12 +51,38 @@ order by candidates.label
 """
 
 
+_STRONGEST: Final = """
+select
+    candidates.label,
+    deltas.case_id,
+    deltas.repeat,
+    deltas.metric,
+from deltas
+inner join campaigns using (campaign_id)
+inner join candidates using (campaign_id, candidate_id)
+left join selection using (campaign_id)
+where deltas.metric = coalesce(campaigns.preference, deltas.metric)
+order by
+    deltas.candidate_id = selection.selected_id desc nulls last,
+    abs(deltas.delta) desc nulls last,
+    deltas.metric,
+    candidates.label,
+    deltas.case_id,
+    deltas.repeat
+limit 1
+"""
+
+
+def read_strongest(root: Path, campaign_id: str) -> dict[str, Any] | None:
+    """Return the pair that changed most, of the selected candidate where there is one; None without pairs."""
+    with closing(_connect(root, campaign_id, ("campaigns", "deltas", "selection"))) as con:
+        rows = read_rows(con, _STRONGEST)
+    return rows[0] if rows else None
+
+
 def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
     """Return the campaign, its decision table and its selection, from the views that judge it."""
-    first = next(iter(read_events(root, campaign_id)), None)
-    if first is None:
-        raise OpfieldError(f"campaign {campaign_id} has no history in {root}")
-    with closing(connect_judging(root, campaign_id, fold([first]).started, _READ)) as con:
+    with closing(_connect(root, campaign_id, _READ)) as con:
         campaign = read_rows(con, "from campaigns")[0]
         decisions = read_rows(con, _DECISIONS)
         selection = read_rows(
@@ -74,6 +103,13 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
         "decisions": decisions,
         "selection": selection[0] if selection else None,
     }
+
+
+def _connect(root: Path, campaign_id: str, names: Iterable[str]) -> duckdb.DuckDBPyConnection:
+    first = next(iter(read_events(root, campaign_id)), None)
+    if first is None:
+        raise OpfieldError(f"campaign {campaign_id} has no history in {root}")
+    return connect_judging(root, campaign_id, fold([first]).started, names)
 
 
 def exit_code(verdict: dict[str, Any]) -> int:

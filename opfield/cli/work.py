@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -14,8 +15,8 @@ from opfield.campaign.engine import Outcome, RunOptions, cancel, finish_with_fai
 from opfield.campaign.prepare import Prepared, differing_members, prepare, trial_context
 from opfield.cli.options import executor_options, json_option, warehouse_option
 from opfield.cli.progress import TerminalProgress
-from opfield.cli.render import cell, plural, print_facts, print_json, print_table, say, short
-from opfield.cli.verdict import EXIT_OPEN, exit_code, print_verdict, read_verdict
+from opfield.cli.render import plural, print_facts, print_json, say, short
+from opfield.cli.verdict import EXIT_OPEN, exit_code, print_verdict, read_strongest, read_verdict
 from opfield.core import Status
 from opfield.errors import DeclarationError, OpfieldError, unknown_name
 from opfield.experiment import Arm, Coordinate
@@ -310,16 +311,25 @@ def _report(outcome: Outcome, root: Path, as_json: bool) -> int:
         )
         return EXIT_OPEN
     if outcome.state == "completed" and not as_json:
-        _print_next_steps(name or "", root)
+        _print_next_steps(verdict, root)
     return exit_code(verdict)
 
 
-def _print_next_steps(name: str, root: Path) -> None:
+def _print_next_steps(verdict: dict[str, Any], root: Path) -> None:
+    """Print three commands to type, about the pair that changed most."""
+    named = "" if root == default_root() else f" --warehouse {shlex.quote(str(root))}"
+    strongest = read_strongest(root.absolute(), verdict["campaign"]["campaign_id"])
+    if strongest is None:
+        return
+    quoted = strongest["metric"].replace("'", "''")
+    query = (
+        "select label, case_id, repeat, delta from deltas join candidates using (campaign_id, candidate_id) "
+        f"where metric = '{quoted}' order by delta desc limit 20"
+    )
     say("")
     say("next:")
-    say('  opfield sql "from comparisons"')
-    say(f"  opfield show {name} --case … --candidate …     one cell with its evidence")
-    say(f"  python -c \"import polars as pl; print(pl.scan_parquet('{root}/measurements/*/*.parquet').collect())\"")
-
-
-__all__ = ["COMMANDS", "cell", "print_table"]
+    say(f"  opfield sql {shlex.quote(query)}{named}")
+    case, label = shlex.quote(strongest["case_id"]), shlex.quote(strongest["label"])
+    say(f"  opfield show --case {case} --candidate {label} --repeat {strongest['repeat']}{named}")
+    files = f"{root}/measurements/*/*.parquet"
+    say(f"  python -c {shlex.quote(f'import polars as pl; print(pl.scan_parquet({files!r}).collect())')}")

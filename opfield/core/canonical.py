@@ -117,9 +117,7 @@ def _plain(value: Any) -> Any:
         if -MAX_INTEGER <= value <= MAX_INTEGER:
             return value
         shown = str(value) if value.bit_length() <= 128 else f"of {value.bit_length()} bits"
-        raise IdentityError(
-            f"integer {shown} is beyond ±(2^53 − 1) and has no canonical form; write it as text"
-        )
+        raise IdentityError(f"integer {shown} is beyond ±(2^53 − 1) and has no canonical form; write it as text")
     if kind is list or kind is tuple:
         return [_plain(item) for item in value]
     if kind is str or kind is bool or value is None:
@@ -172,9 +170,7 @@ def _encode(plain: Any) -> bytes:
     try:
         return orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError:  # all that can be left of what orjson refuses
-        raise IdentityError(
-            "text with a lone surrogate is not Unicode and has no canonical form; remove it"
-        ) from None
+        raise IdentityError("text with a lone surrogate is not Unicode and has no canonical form; remove it") from None
 
 
 def _number(value: float) -> str:

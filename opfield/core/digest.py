@@ -25,9 +25,7 @@ def digest(domain: str, *parts: str | bytes) -> str:
     False
     """
     if "\0" in domain:
-        raise IdentityError(
-            f"digest domain {domain!r} holds a NUL, which marks where a domain ends; remove it"
-        )
+        raise IdentityError(f"digest domain {domain!r} holds a NUL, which marks where a domain ends; remove it")
     try:
         state = hashlib.sha256(domain.encode() + b"\0")
         for part in parts:
@@ -35,9 +33,7 @@ def digest(domain: str, *parts: str | bytes) -> str:
             state.update(len(content).to_bytes(8, "big"))
             state.update(content)
     except UnicodeEncodeError:
-        raise IdentityError(
-            "text with a lone surrogate is not Unicode and has no digest; remove it"
-        ) from None
+        raise IdentityError("text with a lone surrogate is not Unicode and has no digest; remove it") from None
     return "sha256:" + state.hexdigest()
 
 
@@ -51,7 +47,5 @@ def digest_hex(value: str) -> str:
     True
     """
     if not isinstance(value, str) or not _DIGEST.fullmatch(value):
-        raise IdentityError(
-            f"{value!r} is not a digest: expected sha256: and 64 lowercase hexadecimal digits"
-        )
+        raise IdentityError(f"{value!r} is not a digest: expected sha256: and 64 lowercase hexadecimal digits")
     return value.removeprefix("sha256:")

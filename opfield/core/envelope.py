@@ -83,9 +83,7 @@ def read_envelope(value: Any) -> Envelope:
         IdentityError: where a member lacks or is unknown, or the digest does not match.
     """
     if not isinstance(value, dict) or set(value) != {"schema", "payload", "digest"}:
-        raise IdentityError(
-            "an envelope is a JSON object with exactly the members schema, payload and digest"
-        )
+        raise IdentityError("an envelope is a JSON object with exactly the members schema, payload and digest")
     envelope = Envelope(value["schema"], value["payload"], value["digest"])
     check_envelope(envelope)
     return envelope

@@ -24,14 +24,10 @@ def check_label(what: str, text: object, limit: int = 1024) -> None:
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        raise DeclarationError(
-            f"{what} {text!r} has a lone surrogate, which is not Unicode; remove it"
-        ) from None
+        raise DeclarationError(f"{what} {text!r} has a lone surrogate, which is not Unicode; remove it") from None
     if size == 0:
         raise DeclarationError(f"a {what} is empty; give it a stable name")
     if size > limit:
-        raise DeclarationError(
-            f"{what} {text[:40]!r}… is {size} bytes long, at most {limit} are kept; shorten it"
-        )
+        raise DeclarationError(f"{what} {text[:40]!r}… is {size} bytes long, at most {limit} are kept; shorten it")
     if "\0" in text:
         raise DeclarationError(f"{what} {text!r} holds a NUL character; remove it")

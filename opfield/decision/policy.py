@@ -88,18 +88,14 @@ class Policy:
         gates: object = self.gates
         listed = tuple(gates) if isinstance(gates, Iterable) else (gates,)
         if isinstance(gates, Gate) or not all(isinstance(each, Gate) for each in listed):
-            raise DeclarationError(
-                f"a policy's gates are a tuple such as (coverage(), failures()), got {gates!r}"
-            )
+            raise DeclarationError(f"a policy's gates are a tuple such as (coverage(), failures()), got {gates!r}")
         object.__setattr__(self, "gates", listed)
         if not self.gates:
             raise DeclarationError("a policy without gates would pass anything; start with coverage()")
         names = [gate.name for gate in self.gates]
         for name in names:
             if names.count(name) > 1:
-                raise DeclarationError(
-                    f"two gates are called {name!r}; give one another name, as gate(…, name=…) does"
-                )
+                raise DeclarationError(f"two gates are called {name!r}; give one another name, as gate(…, name=…) does")
         if self.prefer is not None:
             check_label("metric to prefer", self.prefer)
         object.__setattr__(self, "min_gain", _finite("min_gain", self.min_gain))
@@ -176,9 +172,7 @@ def failures(
     if arms not in ("candidate", "both"):
         raise DeclarationError(f"failures: arms {arms!r} is neither candidate nor both")
     if infrastructure not in ("indeterminate", "count"):
-        raise DeclarationError(
-            f"failures: infrastructure {infrastructure!r} is neither indeterminate nor count"
-        )
+        raise DeclarationError(f"failures: infrastructure {infrastructure!r} is neither indeterminate nor count")
     return Gate("failures", options={"max": at_most, "arms": arms, "infrastructure": infrastructure})
 
 

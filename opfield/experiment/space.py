@@ -45,9 +45,7 @@ class Patch:
         for member in ("classes", "targets", "closure"):
             names = getattr(self, member)
             if isinstance(names, str):
-                raise DeclarationError(
-                    f"patch {self.id!r}: {member} is a list of names, got the text {names!r}"
-                )
+                raise DeclarationError(f"patch {self.id!r}: {member} is a list of names, got the text {names!r}")
             object.__setattr__(self, member, tuple(names))
 
     def as_json(self) -> dict[str, Any]:
@@ -131,14 +129,10 @@ class OpticSpace:
             whole = self.optics[patch.optic].put(dict(spec.payload), self.read_value(patch.value.payload))
             return seal(self.schema, whole)
         except (DeclarationError, IdentityError) as error:
-            raise DeclarationError(
-                f"patch {patch.id!r} is refused by its optic {patch.optic!r}: {error}"
-            ) from None
+            raise DeclarationError(f"patch {patch.id!r} is refused by its optic {patch.optic!r}: {error}") from None
 
 
-def field_space(
-    name: str, baseline: Mapping[str, Any], candidates: Mapping[str, Mapping[str, Any]]
-) -> OpticSpace:
+def field_space(name: str, baseline: Mapping[str, Any], candidates: Mapping[str, Mapping[str, Any]]) -> OpticSpace:
     """Return the plain space over a JSON object: each candidate is a name and the members that it changes.
 
     Args:
@@ -242,24 +236,19 @@ def propose_all(space: Space) -> tuple[Candidate, ...]:
     baseline = space.baseline()
     patches = list(space.patches())
     if not patches:
-        raise DeclarationError(
-            f"space {space.id} advertises no patch, so there is no candidate to compare; add one"
-        )
+        raise DeclarationError(f"space {space.id} advertises no patch, so there is no candidate to compare; add one")
     labels = {BASELINE_LABEL}
     found: list[Candidate] = []
     for patch in patches:
         check_label("candidate label", patch.id)
         if patch.id in labels:
             holder = "the baseline" if patch.id == BASELINE_LABEL else "another patch"
-            raise DeclarationError(
-                f"space {space.id}: a patch has the name {patch.id!r}, as {holder} has; rename it"
-            )
+            raise DeclarationError(f"space {space.id}: a patch has the name {patch.id!r}, as {holder} has; rename it")
         labels.add(patch.id)
         spec = space.apply(baseline, patch)
         if spec.schema != baseline.schema:
             raise DeclarationError(
-                f"space {space.id}: patch {patch.id!r} turns {baseline.schema} into {spec.schema}; "
-                "keep the schema"
+                f"space {space.id}: patch {patch.id!r} turns {baseline.schema} into {spec.schema}; keep the schema"
             )
         try:
             for envelope in (baseline, patch.value, spec):

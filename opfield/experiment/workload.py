@@ -48,9 +48,7 @@ class Case:
         if self.cluster is not None:
             check_label(f"case {self.id!r}: cluster", self.cluster)
         if self.partition not in (None, "train", "selection", "final"):
-            raise DeclarationError(
-                f"case {self.id!r}: partition {self.partition!r} is none of train, selection, final"
-            )
+            raise DeclarationError(f"case {self.id!r}: partition {self.partition!r} is none of train, selection, final")
         check_label(f"case {self.id!r}: schema", self.schema)
 
     def as_json(self) -> dict[str, Any]:

@@ -17,13 +17,16 @@ from opfield.warehouse.layout import (
     FIRST,
     MARKER,
     NO_CAMPAIGN,
+    OPEN_SQL,
+    SEAL_PLAN,
     SEALED,
     digests_folder,
     partition,
     relative,
+    table_folder,
 )
 from opfield.warehouse.material import artifact_files, read_artifacts
-from opfield.warehouse.projection import file_digest, read_digests
+from opfield.warehouse.projection import campaigns_on_disk, file_digest, read_digests
 from opfield.warehouse.store import read_marker
 
 #: Folders whose files carry no meaning: disposable, or operational records with sums of their own.
@@ -68,28 +71,34 @@ def check_campaign_files(root: Path, campaign_id: str) -> Iterator[Finding]:
     """Check a campaign's files against the digests recorded when they were written, and against what should be there."""
     recorded: dict[str, str] = {}
     folder = digests_folder(root, campaign_id)
-    for record in sorted(folder.glob("*.json")):
-        if record.name.startswith("seal-plan"):
-            yield Finding(
-                relative(root, record), "seal", "a seal was interrupted; `opfield seal` finishes it"
-            )
-            continue
-        try:
-            recorded.update(read_digests(record))
-        except OpfieldError as error:
-            yield Finding(relative(root, record), "digests", str(error))
+    segment_record = re.compile(r"\d{12}\.json")
+    for record in _present(folder):
+        if record.name == SEAL_PLAN:
+            yield Finding(relative(root, record), "seal", "a seal was interrupted; `opfield seal` finishes it")
+        elif record.name == SEALED or segment_record.fullmatch(record.name):
+            try:
+                files = read_digests(record)
+            except (OpfieldError, OSError) as error:
+                yield Finding(relative(root, record), "digests", str(error))
+                continue
+            segment = relative(root, table_folder(root, "events", campaign_id) / f"{record.stem}.parquet")
+            if record.name != SEALED and segment not in files:
+                yield Finding(relative(root, record), "digests", f"it does not tell of {segment}")
+            recorded.update(files)
+        else:
+            yield Finding(relative(root, record), "unexpected", "no record of digests bears this name")
     for name, expected in sorted(recorded.items()):
         yield from _check_digest(root, name, expected)
     is_sealed = (folder / SEALED).exists()
     for table in TABLE_NAMES:
-        for path in sorted((root / table / partition(campaign_id)).glob("*")):
+        for path in _present(table_folder(root, table, campaign_id)):
             name = relative(root, path)
-            if path.name.startswith(TEMPORARY) or name in recorded:
+            if name in recorded:
                 continue
             if path.name == FIRST:
                 yield from _check_zero_rows(root, table, path)
-            elif table == "artifacts":
-                yield from _check_self_named(root, path)
+            elif table == "artifacts" and path.suffix == ".parquet":
+                yield from _check_digest(root, name, path.stem)
             elif table == "events" and not is_sealed:
                 yield Finding(name, "projection", "not projected yet; the next `opfield resume` catches up")
             else:
@@ -111,22 +120,32 @@ def check_artifacts(root: Path, campaign_id: str) -> Iterator[Finding]:
             yield Finding(relative(root, path), "unreadable", str(error))
 
 
+def check_blobs(root: Path) -> Iterator[Finding]:
+    """Check that every large artifact still has the bytes that its name tells, whether or not a campaign names it."""
+    for folder in _present(root / "blobs"):
+        for path in _present(folder):
+            name = relative(root, path)
+            if folder.name != path.name[:2]:
+                yield Finding(name, "unexpected", "it stands in the wrong folder")
+            yield from _check_digest(root, name, path.name)
+
+
 def check_strays(root: Path) -> Iterator[Finding]:
     """Check that nothing stands in the warehouse that no opfield put there."""
-    known = {*TABLE_NAMES, "digests", "blobs", *OUTSIDE_MEANING}
-    tops = {MARKER, "open.sql", *(f"{name}.sql" for name in TABLE_NAMES)}
-    partition_name = re.compile(r"campaign=([0-9a-f]{64}|none)")
-    for path in sorted(root.iterdir()):
-        if path.is_dir() and path.name in TABLE_NAMES:
-            for folder in sorted(path.iterdir()):
-                if not folder.is_dir() or not partition_name.fullmatch(folder.name):
-                    yield Finding(relative(root, folder), "unexpected", "no partition of a table")
-                elif folder.name == NO_CAMPAIGN:
-                    strays = [each for each in folder.iterdir() if each.name != EMPTY]
-                    for each in strays:
-                        yield Finding(relative(root, each), "unexpected", "only the zero-row file stands here")
-        elif path.name not in (known if path.is_dir() else tops) and not path.name.startswith("."):
+    folders = {*TABLE_NAMES, "digests", "blobs", *OUTSIDE_MEANING}
+    files = {MARKER, OPEN_SQL, *(f"{name}.sql" for name in TABLE_NAMES)}
+    for path in _present(root):
+        if path.name not in (folders if path.is_dir() else files):
             yield Finding(path.name, "unexpected", "nothing of a warehouse bears this name")
+    known = {partition(campaign_id) for campaign_id in campaigns_on_disk(root)}
+    for table in (*TABLE_NAMES, "digests"):
+        for folder in _present(root / table):
+            if folder.name == NO_CAMPAIGN and table != "digests":
+                for path in _present(folder):
+                    if path.name != EMPTY:
+                        yield Finding(relative(root, path), "unexpected", "only the zero-row file stands here")
+            elif folder.name not in known:
+                yield Finding(relative(root, folder), "unexpected", "no campaign of the ledger bears this name")
 
 
 def count_files(root: Path) -> int:
@@ -148,10 +167,12 @@ def _check_digest(root: Path, name: str, expected: str) -> Iterator[Finding]:
 def _check_zero_rows(root: Path, table: str, path: Path) -> Iterator[Finding]:
     """A campaign's zero-row file holds the bytes of the table's own."""
     own = root / table / NO_CAMPAIGN / EMPTY
-    if not own.exists() or path.read_bytes() != own.read_bytes():
+    if not (own.is_file() and path.is_file()) or path.read_bytes() != own.read_bytes():
         yield Finding(relative(root, path), "altered", "it differs from the table's zero-row file")
 
 
-def _check_self_named(root: Path, path: Path) -> Iterator[Finding]:
-    if file_digest(path) != path.stem:
-        yield Finding(relative(root, path), "altered", "its bytes are not those that its name tells")
+def _present(folder: Path) -> list[Path]:
+    """Return what stands in a folder, less what a writer has not given its name yet."""
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if not path.name.startswith(TEMPORARY))

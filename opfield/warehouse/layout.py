@@ -16,6 +16,8 @@ NO_CAMPAIGN: Final = "campaign=none"
 FIRST: Final = "000000000000.parquet"
 #: Record of a sealed campaign's file digests; where it stands, the campaign is sealed.
 SEALED: Final = "sealed.json"
+#: Plan of a seal under way; where it stands, the next writer finishes the seal.
+SEAL_PLAN: Final = "seal-plan.json"
 
 
 def partition(campaign_id: str) -> str:
@@ -50,7 +52,7 @@ def attempts_file(root: Path, campaign_id: str) -> Path:
 
 def checkpoint_file(root: Path, campaign_id: str) -> Path:
     """Return the disposable checkpoint of a campaign's reduced history."""
-    return root / "checkpoints" / f"{digest_hex(campaign_id)}.parquet"
+    return root / "checkpoints" / f"{digest_hex(campaign_id)}.checkpoint"
 
 
 def relative(root: Path, path: Path) -> str:

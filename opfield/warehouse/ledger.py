@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from opfield.errors import DamageError, LostRaceError
@@ -28,6 +30,8 @@ COMPARISON_RECORDED: Final = "comparison.recorded"
 DECISION_RECORDED: Final = "decision.recorded"
 CAMPAIGN_COMPLETED: Final = "campaign.completed"
 CAMPAIGN_CANCELLED: Final = "campaign.cancelled"
+#: Types after which nothing follows.
+TERMINAL: Final = frozenset({CAMPAIGN_COMPLETED, CAMPAIGN_CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,7 @@ def write_parquet(table: pa.Table, path: Path | io.BytesIO) -> None:
 def segments(root: Path, campaign_id: str, after: int = 0) -> list[Path]:
     """Return the segments that start after a sequence, in order; tombstones of a sealed campaign included."""
     folder = table_folder(root, "events", campaign_id)
-    names = sorted(path.name for path in folder.glob("[0-9]*.parquet")) if folder.is_dir() else []
+    names = sorted(path.name for path in folder.glob("[0-9]" * 12 + ".parquet"))
     return [folder / name for name in names if name > segment_name(after)]
 
 
@@ -148,16 +152,16 @@ def read_segment(path: Path, after: int = 0) -> Iterator[Event]:
     Raises:
         DamageError: where the file is no whole segment.
     """
-    table = read_table(path)
     names = _schema().names
-    missing = set(names) - set(table.column_names)
-    if missing:
-        raise DamageError(f"{path} lacks the columns {', '.join(sorted(missing))}; it is no segment of a ledger")
-    columns = [table.column(name).to_pylist() for name in names]
-    for row in zip(*columns, strict=True):
-        event = Event(*row)
-        if event.sequence > after:
-            yield event
+    with _reading(path), pq.ParquetFile(path) as file:
+        missing = set(names) - set(file.schema_arrow.names)
+        if missing:
+            raise DamageError(f"{path} lacks the columns {', '.join(sorted(missing))}; it is no segment of a ledger")
+        groups = [ix for ix in range(file.num_row_groups) if _may_hold(file.metadata.row_group(ix), after)]
+        for batch in file.iter_batches(row_groups=groups, columns=names):
+            later = batch.filter(pc.greater(batch.column("sequence"), after)) if after else batch
+            columns = [later.column(name).to_pylist() for name in names]
+            yield from (Event(*row) for row in zip(*columns, strict=True))
 
 
 def read_events(root: Path, campaign_id: str, after: int = 0) -> Iterator[Event]:
@@ -173,15 +177,35 @@ def read_events(root: Path, campaign_id: str, after: int = 0) -> Iterator[Event]
         yield from read_segment(path, after)
 
 
+def last_event(root: Path, campaign_id: str) -> Event | None:
+    """Return the last event of a campaign; None where it has none.
+
+    Raises:
+        DamageError: where a segment cannot be read.
+    """
+    # The segments behind the first one of a sealed campaign are empty.
+    for path in reversed(segments(root, campaign_id)):
+        *_, last = (None, *read_segment(path))
+        if last is not None:
+            return last
+    return None
+
+
 def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Read one Parquet file, whole or some of its columns.
 
     Raises:
         DamageError: where it is cut short or altered beyond reading.
     """
+    # Not through a dataset: a partition folder in the path must not become a column.
+    with _reading(path), pq.ParquetFile(path) as file:
+        return file.read(columns)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
     try:
-        # Not through a dataset: a partition folder in the path must not become a column.
-        return pq.ParquetFile(path).read(columns)
+        yield
     except FileNotFoundError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -189,3 +213,9 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
             f"{path} is cut short or altered and cannot be read ({str(error)[:200]}); put back the file from a copy "
             "of the warehouse: every other file still stands"
         ) from error
+
+
+def _may_hold(group: pq.RowGroupMetaData, after: int) -> bool:
+    """Return whether a row group can hold a sequence above `after`."""
+    statistics = group.column(_schema().names.index("sequence")).statistics
+    return after == 0 or statistics is None or not statistics.has_min_max or statistics.max > after

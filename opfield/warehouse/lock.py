@@ -11,14 +11,20 @@ import fcntl
 import json
 import os
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from opfield.errors import HeldError
-from opfield.warehouse.durable import storage_error
+from opfield.warehouse.durable import make_folder, storage_error
 from opfield.warehouse.layout import lock_file
+
+#: A reader that asks who is writing holds the lock for a moment, and a new holder needs one to give its name.
+_TRIES: Final = 10
+_PAUSE_S: Final = 0.02
 
 #: How a writer takes its campaign: a context manager over (warehouse folder, campaign id).
 Locking = Callable[[Path, str], AbstractContextManager[None]]
@@ -33,25 +39,17 @@ def hold(root: Path, campaign_id: str) -> Iterator[None]:
     """
     path = lock_file(root, campaign_id)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise storage_error(path, error) from error
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _taken(handle):
             raise HeldError(
                 f"campaign {campaign_id[:19]}… is being written by {_holder(path)}; wait until it ends, or stop it "
                 "there with Ctrl-C, then try again"
-            ) from None
-        told = {
-            "pid": os.getpid(),
-            "host": socket.gethostname(),
-            "since": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, json.dumps(told).encode(), 0)
+            )
+        _tell(path, handle)
         yield
     finally:
         os.close(handle)
@@ -77,6 +75,29 @@ def is_held(root: Path, campaign_id: str) -> str | None:
     finally:
         os.close(handle)
     return None
+
+
+def _taken(handle: int) -> bool:
+    for attempt in range(_TRIES):
+        if attempt:
+            time.sleep(_PAUSE_S)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue
+        return True
+    return False
+
+
+def _tell(path: Path, handle: int) -> None:
+    """Write down who holds the lock, for the message of those who find it held."""
+    since = datetime.now(UTC).isoformat(timespec="seconds")
+    told = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}).encode()
+    try:
+        os.pwrite(handle, told, 0)
+        os.ftruncate(handle, len(told))
+    except OSError as error:
+        raise storage_error(path, error) from error
 
 
 def _holder(path: Path) -> str:

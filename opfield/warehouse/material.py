@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -61,8 +61,27 @@ def find_artifact(root: Path, campaign_id: str, artifact_id: str) -> bytes:
         UnknownNameError: where the campaign retained no such artifact.
         WarehouseError: where its content is gone or altered.
     """
+    return find_artifacts(root, campaign_id, [artifact_id])[artifact_id]
+
+
+def find_artifacts(root: Path, campaign_id: str, artifact_ids: Collection[str]) -> dict[str, bytes]:
+    """Return the verified contents of some artifacts of a campaign, by id.
+
+    Raises:
+        UnknownNameError: where the campaign did not retain one of them.
+        WarehouseError: where the content of one is gone or altered.
+    """
+    wanted = set(artifact_ids)
+    found: dict[str, bytes] = {}
     for path in artifact_files(root, campaign_id):
-        if artifact_id in read_table(path, ["artifact_id"]).column("artifact_id").to_pylist():
-            found = next(each for each in read_artifacts(path) if each.artifact_id == artifact_id)
-            return read_content(root, found)
-    raise UnknownNameError(f"campaign {campaign_id[:19]}… retained no artifact {artifact_id}")
+        if not wanted:
+            break
+        if wanted.isdisjoint(read_table(path, ["artifact_id"]).column("artifact_id").to_pylist()):
+            continue
+        for artifact in read_artifacts(path):
+            if artifact.artifact_id in wanted:
+                wanted.remove(artifact.artifact_id)
+                found[artifact.artifact_id] = read_content(root, artifact)
+    if wanted:
+        raise UnknownNameError(f"campaign {campaign_id[:19]}… retained no artifact {min(wanted)}")
+    return found

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 import duckdb
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from opfield.core import canonical_json, digest, parse_json
 from opfield.errors import DamageError, IdentityError
 from opfield.warehouse import ledger
 from opfield.warehouse.contract import TableContract, load_contract, projection_query
 from opfield.warehouse.durable import replace, write_bytes, write_temporary
-from opfield.warehouse.layout import SEALED, digests_folder, partition, relative, segment_name, table_folder
+from opfield.warehouse.layout import SEAL_PLAN, SEALED, digests_folder, partition, relative, segment_name, table_folder
 from opfield.warehouse.ledger import Event
 
-#: Returns the content of an artifact of the campaign being projected.
-ReadArtifact = Callable[[str], bytes]
+#: Returns the contents of artifacts of the campaign being projected, by id.
+ReadArtifacts = Callable[[Collection[str]], dict[str, bytes]]
 
 _ARTIFACT_MEMBERS = {
     ledger.CAMPAIGN_STARTED: ("workload_artifact", "baseline_artifact"),
@@ -42,20 +43,19 @@ def event_types_read(table: TableContract) -> frozenset[str]:
     return frozenset(re.findall(r"type = '([a-z.]+)'", table.projection_sql or ""))
 
 
-def register_segment(con: duckdb.DuckDBPyConnection, events: pa.Table, read_artifact: ReadArtifact) -> None:
+def register_segment(con: duckdb.DuckDBPyConnection, events: pa.Table, read_artifacts: ReadArtifacts) -> None:
     """Offer a segment to projections as `segment`, and the artifacts it names as `segment_artifacts`."""
     con.register("segment", events)
-    needed: dict[str, bytes] = {}
+    needed: set[str] = set()
     for kind, members in _ARTIFACT_MEMBERS.items():
-        mask = pa.compute.equal(events["type"], kind)
-        for payload in events["payload"].filter(mask).to_pylist():
+        for payload in events["payload"].filter(pc.equal(events["type"], kind)).to_pylist():
             told = orjson.loads(payload)
-            for member in members:
-                needed[told[member]] = read_artifact(told[member])
+            needed.update(told[member] for member in members)
+    found = read_artifacts(needed) if needed else {}
     con.register(
         "segment_artifacts",
         pa.table(
-            {"artifact_id": list(needed), "content": list(needed.values())},
+            {"artifact_id": list(found), "content": list(found.values())},
             schema=pa.schema([("artifact_id", pa.string()), ("content", pa.binary())]),
         ),
     )
@@ -67,12 +67,12 @@ def project(
     campaign_id: str,
     first_sequence: int,
     events: pa.Table,
-    read_artifact: ReadArtifact,
+    read_artifacts: ReadArtifacts,
 ) -> None:
     """Write the projections of one segment, then the digests of its files."""
     name = segment_name(first_sequence)
-    register_segment(con, events, read_artifact)
-    types = set(pa.compute.unique(events["type"]).to_pylist())
+    register_segment(con, events, read_artifacts)
+    types = set(pc.unique(events["type"]).to_pylist())
     files = [table_folder(root, "events", campaign_id) / name]
     for table, contract in projected_tables().items():
         if types & event_types_read(contract):
@@ -127,18 +127,27 @@ def file_digest(path: Path) -> str:
 
 
 def catch_up(
-    con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str, read_artifact: ReadArtifact
+    con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str, read_artifacts: ReadArtifacts
 ) -> list[Path]:
     """Project every segment whose projection is not whole, and return those segments; for the writer only."""
     behind: list[Path] = []
-    if (digests_folder(root, campaign_id) / SEALED).exists():
+    folder = digests_folder(root, campaign_id)
+    if (folder / SEALED).exists() or (folder / SEAL_PLAN).exists():
         return behind
+    present = {
+        relative(root, path)
+        for table in ("events", *projected_tables())
+        for path in table_folder(root, table, campaign_id).glob("*.parquet")
+    }
     for path in ledger.segments(root, campaign_id):
         first = int(path.stem)
-        if first == 0 or _digests_path(root, campaign_id, first).exists():
-            continue
-        project(con, root, campaign_id, first, ledger.read_table(path), read_artifact)
-        behind.append(path)
+        try:
+            is_whole = present.issuperset(read_digests(_digests_path(root, campaign_id, first)))
+        except (FileNotFoundError, DamageError):
+            is_whole = False
+        if not is_whole:
+            project(con, root, campaign_id, first, ledger.read_table(path), read_artifacts)
+            behind.append(path)
     return behind
 
 

@@ -1,18 +1,19 @@
 """Sealing: a finished campaign's many small files merged into a few sorted ones (DESIGN §5).
 
 Merged files are prepared under names that no reader's glob matches. Then a plan is made durable, and from there on every
-step can be repeated: first the old files go, then the merged ones take their names, so that a concurrent reader may
-see too little for a moment, which the views report as not whole, and never too much. The slots of the ledger keep
-zero-row tombstones, since a slot that was ever published must never be published again.
+step can be repeated. The old files go before the merged ones take their names, and the ledger is exchanged last: a
+concurrent reader may see too little for a moment, which the views report as not whole, and never too much. The slots of
+the ledger keep zero-row tombstones, since a slot that was ever published must never be published again.
 """
 
 from __future__ import annotations
 
+import glob
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import duckdb
 
@@ -21,11 +22,10 @@ from opfield.errors import DamageError, IdentityError, WarehouseError
 from opfield.warehouse import ledger
 from opfield.warehouse.contract import arrow_schema
 from opfield.warehouse.durable import replace, sync_folder, write_bytes, write_temporary
-from opfield.warehouse.layout import FIRST, SEALED, digests_folder, relative, segment_name, table_folder
-from opfield.warehouse.projection import digests_bytes, file_digest
+from opfield.warehouse.layout import FIRST, SEAL_PLAN, SEALED, digests_folder, relative, segment_name, table_folder
+from opfield.warehouse.projection import copy_query, digests_bytes, file_digest, read_digests
 
 _PART: Final = ".part"
-_PLAN: Final = "seal-plan.json"
 
 #: How many files hold the candidates' rows, so that every core of a small machine has one to read.
 CANDIDATE_FILES: Final = 2
@@ -41,12 +41,19 @@ Step = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a seal will do: files that go, files that come, slots that stay taken."""
+    """What a seal will do.
+
+    Attributes:
+        remove: files that go.
+        merged: merged files by their final name, which they bear with a suffix until then; value: digest.
+        tombstones: slots of the ledger that stay taken.
+        ledger: name of the merged ledger; value: digest.
+    """
 
     remove: tuple[str, ...]
-    rename: dict[str, str]
+    merged: dict[str, str]
     tombstones: tuple[str, ...]
-    digests: dict[str, str]
+    ledger: dict[str, str]
 
 
 def is_sealed(root: Path, campaign_id: str) -> bool:
@@ -66,41 +73,44 @@ def seal_campaign(
         step: called before each step.
 
     Raises:
-        WarehouseError: where a merged file cannot be written; the campaign is then as it was.
+        WarehouseError: where the campaign is not finished, or a merged file cannot be written; it is then as it was.
     """
     if is_sealed(root, campaign_id):
         return 0
-    remove: list[Path] = []
-    rename: dict[str, str] = {}
+    last = ledger.last_event(root, campaign_id)
+    if last is None or last.type not in ledger.TERMINAL:
+        raise WarehouseError(
+            f"campaign {campaign_id[:19]}… is not finished: only a finished one never changes. Go on with "
+            "`opfield resume`, or end it with `opfield cancel`, then seal it"
+        )
     step("prepare")
+    remove: list[Path] = []
+    merged: list[Path] = []
     for table, order in _ORDER.items():
         old = _data_files(root, table, campaign_id)
         remove += old
-        if old:
-            for name, condition in _shares():
-                target = table_folder(root, table, campaign_id) / name
-                _merge(con, old, condition, order, target)
-                rename[relative(root, target) + _PART] = relative(root, target)
+        for name, condition in _shares() if old else ():
+            target = table_folder(root, table, campaign_id) / name
+            _merge(con, old, f"select * from parts where {condition} order by {order}", target)
+            merged.append(target)
     old = _data_files(root, "artifacts", campaign_id)
     if len(old) > 1:
         remove += old
-        target = table_folder(root, "artifacts", campaign_id) / "sealed.parquet"
-        _merge(con, old, "true", "artifact_id", target, distinct_on="artifact_id")
-        part = target.with_name(target.name + _PART)
-        target = target.with_name(f"{file_digest(part)}.parquet")
-        rename[relative(root, part)] = relative(root, target)
+        target = table_folder(root, "artifacts", campaign_id) / "sealed"
+        _merge(con, old, "select distinct on (artifact_id) * from parts order by artifact_id", target)
+        merged.append(target.with_name(f"{file_digest(_part(target))}.parquet"))
+        os.replace(_part(target), _part(merged[-1]))
     slots = ledger.segments(root, campaign_id)
     first = table_folder(root, "events", campaign_id) / segment_name(1)
-    _merge(con, slots, "true", "sequence", first)
-    rename[relative(root, first) + _PART] = relative(root, first)
+    _merge(con, slots, "select * from parts order by sequence", first)
     plan = _Plan(
-        tuple(relative(root, path) for path in remove),
-        rename,
-        tuple(relative(root, path) for path in slots if path != first),
-        {final: file_digest(root / part) for part, final in rename.items()},
+        remove=tuple(relative(root, path) for path in remove),
+        merged={relative(root, path): file_digest(_part(path)) for path in merged},
+        tombstones=tuple(relative(root, path) for path in slots if path != first),
+        ledger={relative(root, first): file_digest(_part(first))},
     )
     step("plan")
-    write_bytes(digests_folder(root, campaign_id) / _PLAN, _plan_bytes(plan))
+    write_bytes(digests_folder(root, campaign_id) / SEAL_PLAN, _plan_bytes(plan))
     finish_seal(root, campaign_id, step)
     return len(remove) + len(slots)
 
@@ -112,7 +122,7 @@ def finish_seal(root: Path, campaign_id: str, step: Step = lambda name: None) ->
         DamageError: where the plan was altered.
     """
     folder = digests_folder(root, campaign_id)
-    path = folder / _PLAN
+    path = folder / SEAL_PLAN
     if not path.exists():
         for table in (*_ORDER, "artifacts", "events"):
             for part in table_folder(root, table, campaign_id).glob(f"*{_PART}"):
@@ -120,40 +130,44 @@ def finish_seal(root: Path, campaign_id: str, step: Step = lambda name: None) ->
         return
     plan = _read_plan(path)
     for name in plan.remove:
-        step(f"remove {name}")
-        (root / name).unlink(missing_ok=True)
+        if name not in plan.merged or _part(root / name).exists():
+            step(f"remove {name}")
+            (root / name).unlink(missing_ok=True)
+    _rename(root, plan.merged, step)
     empty = arrow_schema("events").empty_table()
     for name in plan.tombstones:
         step(f"tombstone {name}")
         target = root / name
         replace(write_temporary(target.parent, lambda out: ledger.write_parquet(empty, out)), target)
-    for part, final in plan.rename.items():
-        step(f"rename {final}")
-        if (root / part).exists():
-            os.replace(root / part, root / final)
-            sync_folder((root / final).parent)
-    step("record")
-    records = [each for each in folder.glob("[0-9]*.json")]
-    kept = _kept_files(root, plan, records)
-    tombstones = {name: file_digest(root / name) for name in plan.tombstones}
-    write_bytes(folder / SEALED, digests_bytes({**kept, **plan.digests, **tombstones}))
-    step("forget")
+    _rename(root, plan.ledger, step)
+    records = sorted(folder.glob("[0-9]*.json"))
+    if not is_sealed(root, campaign_id):
+        step("record")
+        kept = {name: value for record in records for name, value in read_digests(record).items()}
+        for name in plan.remove:
+            kept.pop(name, None)
+        tombstones = {name: file_digest(root / name) for name in plan.tombstones}
+        write_bytes(folder / SEALED, digests_bytes({**kept, **plan.merged, **tombstones, **plan.ledger}))
     for record in records:
-        record.unlink(missing_ok=True)
+        step(f"forget {record.name}")
+        record.unlink()
+    step("done")
     path.unlink()
     sync_folder(folder)
 
 
-def _kept_files(root: Path, plan: _Plan, records: list[Path]) -> dict[str, str]:
-    """Return the digests of files that the seal leaves as they are, from the segments' records."""
-    gone = {*plan.remove, *plan.tombstones, *plan.digests}
-    kept: dict[str, str] = {}
-    for record in records:
-        try:
-            kept.update(parse_json(record.read_bytes())["files"])
-        except (IdentityError, KeyError, TypeError, ValueError):
-            raise DamageError(f"{record} was altered after it was written") from None
-    return {name: value for name, value in kept.items() if name not in gone and (root / name).exists()}
+def _rename(root: Path, files: Iterable[str], step: Step) -> None:
+    for name in files:
+        step(f"rename {name}")
+        target = root / name
+        if _part(target).exists():
+            os.replace(_part(target), target)
+            sync_folder(target.parent)
+
+
+def _part(target: Path) -> Path:
+    """Return the name of a merged file until it takes its place; no reader's glob matches it."""
+    return target.with_name(target.name + _PART)
 
 
 def _data_files(root: Path, table: str, campaign_id: str) -> list[Path]:
@@ -176,39 +190,15 @@ def _shares() -> list[tuple[str, str]]:
     ]
 
 
-def _merge(
-    con: duckdb.DuckDBPyConnection,
-    files: list[Path],
-    condition: str,
-    order: str,
-    target: Path,
-    distinct_on: str = "",
-) -> None:
-    """Write the chosen rows of some files, sorted, beside their final name."""
-    listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in files)
-    distinct = f"distinct on ({distinct_on})" if distinct_on else ""
-    query = (
-        f"select {distinct} * from read_parquet([{listed}], hive_partitioning = false) "
-        f"where {condition} order by {order}"
-    )
-
-    def fill(temporary: Path) -> None:
-        quoted = str(temporary).replace("'", "''")
-        try:
-            con.execute(f"copy ({query}) to '{quoted}' (format parquet, compression zstd)")
-        except duckdb.IOException as error:
-            raise WarehouseError(f"cannot merge into {target}: {error}; the campaign is as it was") from error
-
-    replace(write_temporary(target.parent, fill), target.with_name(target.name + _PART))
+def _merge(con: duckdb.DuckDBPyConnection, files: list[Path], query: str, target: Path) -> None:
+    """Write what a query gives over `parts`, the rows of some files, beside the final name."""
+    listed = ", ".join("'" + glob.escape(str(path)).replace("'", "''") + "'" for path in files)
+    parts = f"with parts as (from read_parquet([{listed}], hive_partitioning = false)) "
+    copy_query(con, parts + query, _part(target))
 
 
 def _plan_bytes(plan: _Plan) -> bytes:
-    told: dict[str, Any] = {
-        "remove": list(plan.remove),
-        "rename": plan.rename,
-        "tombstones": list(plan.tombstones),
-        "digests": plan.digests,
-    }
+    told = asdict(plan)
     return canonical_json({**told, "digest": digest("opfield/seal/v1", canonical_json(told))}) + b"\n"
 
 
@@ -216,9 +206,10 @@ def _read_plan(path: Path) -> _Plan:
     content = path.read_bytes()
     try:
         told = parse_json(content)
-        plan = _Plan(tuple(told["remove"]), told["rename"], tuple(told["tombstones"]), told["digests"])
+        plan = _Plan(tuple(told["remove"]), told["merged"], tuple(told["tombstones"]), told["ledger"])
+        is_intact = content == _plan_bytes(plan)
     except (IdentityError, KeyError, TypeError):
-        raise DamageError(f"{path} is no plan of a seal any more") from None
-    if content != _plan_bytes(plan):
-        raise DamageError(f"{path} was altered after it was written")
+        is_intact = False
+    if not is_intact:
+        raise DamageError(f"{path} was altered after it was written; put it back from a copy of the warehouse")
     return plan

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from opfield.core import canonical_json, digest
 from opfield.errors import WarehouseError
 from opfield.warehouse.contract import TABLE_NAMES, arrow_schema, load_contract
-from opfield.warehouse.durable import replace, write_bytes, write_bytes_once, write_temporary
+from opfield.warehouse.durable import make_folder, write_bytes_unless_equal
 from opfield.warehouse.layout import EMPTY, FIRST, MARKER, NO_CAMPAIGN, OPEN_SQL, table_folder
 from opfield.warehouse.ledger import write_parquet
 from opfield.warehouse.locate import contract_folder
@@ -46,8 +47,9 @@ def open_store(root: Path) -> Store:
         WarehouseError: where it is no warehouse, is one of a newer format, or its marker is damaged.
     """
     root = root.absolute()
-    marker = _marker(root)
-    if marker is None:
+    if _marker(root) is None:
+        if (root / "events").is_dir():
+            read_marker(root)
         raise WarehouseError(
             f"{root} is no warehouse yet; `opfield run` makes one there, or name another with --warehouse"
         )
@@ -61,28 +63,35 @@ def create_store(root: Path) -> Store:
         WarehouseError: where the folder cannot be a warehouse, or cannot be written.
     """
     root = root.absolute()
-    _marker(root)
+    known = _marker(root) or {}
     try:
-        root.mkdir(parents=True, exist_ok=True)
+        make_folder(root)
     except (FileExistsError, NotADirectoryError):
         raise WarehouseError(f"{root} is not a folder; name a folder with --warehouse") from None
     except OSError as error:
         raise WarehouseError(f"{root} cannot be made ({error.strerror}); name another with --warehouse") from None
     files = {f"{name}.sql": (contract_folder() / f"{name}.sql").read_bytes() for name in TABLE_NAMES}
     files[OPEN_SQL] = open_sql(load_views(), load_contract()).encode()
-    for name, content in files.items():
-        _write_unless_equal(root / name, content)
     for table in TABLE_NAMES:
-        _ensure_empty(root, table, root / table / NO_CAMPAIGN / EMPTY)
-        files[f"{table}/{NO_CAMPAIGN}/{EMPTY}"] = (root / table / NO_CAMPAIGN / EMPTY).read_bytes()
-    _write_unless_equal(root / MARKER, marker_bytes(files))
+        name = f"{table}/{NO_CAMPAIGN}/{EMPTY}"
+        files[name] = _zero_rows(root, table, known.get(name))
+    for name, content in files.items():
+        write_bytes_unless_equal(root / name, content)
+    write_bytes_unless_equal(root / MARKER, marker_bytes(files))
     return Store(root)
 
 
 def open_partition(root: Path, campaign_id: str) -> None:
-    """Give a campaign its folder in every table, so that each reads as empty before the first event."""
+    """Give a campaign its folder in every table, so that each reads as empty before the first event.
+
+    Raises:
+        WarehouseError: where the warehouse lacks a zero-row file, or cannot be written.
+    """
     for table in TABLE_NAMES:
-        _ensure_empty(root, table, table_folder(root, table, campaign_id) / FIRST)
+        own = root / table / NO_CAMPAIGN / EMPTY
+        if not own.exists():
+            raise WarehouseError(f"{own} is gone; the next `opfield run` or `opfield resume` writes it again")
+        write_bytes_unless_equal(table_folder(root, table, campaign_id) / FIRST, own.read_bytes())
 
 
 def marker_bytes(files: dict[str, bytes]) -> bytes:
@@ -91,7 +100,7 @@ def marker_bytes(files: dict[str, bytes]) -> bytes:
         "format": FORMAT,
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())},
     }
-    return canonical_json({**told, "digest": digest("opfield/marker/v1", canonical_json(told))}) + b"\n"
+    return _signed(told)
 
 
 def read_marker(root: Path) -> dict[str, str]:
@@ -113,23 +122,21 @@ def _marker(root: Path) -> dict[str, str] | None:
     path = root / MARKER
     try:
         content = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise WarehouseError(f"{path} cannot be read: {error.strerror}; mend its permissions") from None
     try:
         told = json.loads(content)
-        form = told["format"]
-        files = dict(told["files"])
-        if form == FORMAT:
-            expected = digest("opfield/marker/v1", canonical_json({"format": form, "files": files}))
-            if told["digest"] != expected or content != canonical_json(told) + b"\n":
-                raise ValueError("its digest does not match")
+        form = int(told["format"])
+        files = dict(told["files"]) if form <= FORMAT else {}
+        if form <= FORMAT and content != _signed({"format": form, "files": files}):
+            raise ValueError("its digest does not match")
     except (ValueError, KeyError, TypeError) as error:
         raise WarehouseError(
             f"{path} is damaged ({error}); remove it, and the next `opfield run` or `opfield resume` writes it again"
         ) from None
-    if not isinstance(form, int) or form > FORMAT:
+    if form > FORMAT:
         raise WarehouseError(
             f"{root} is written in format {form} by a newer opfield; this one reads up to format {FORMAT}: "
             "upgrade with `pip install -U opfield`"
@@ -137,17 +144,17 @@ def _marker(root: Path) -> dict[str, str] | None:
     return files
 
 
-def _ensure_empty(root: Path, table: str, path: Path) -> None:
-    if not path.exists():
-        rows = arrow_schema(table).empty_table()
-        # Replaced rather than published once: two writers write the same bytes.
-        replace(write_temporary(path.parent, lambda temporary: write_parquet(rows, temporary)), path)
+def _signed(told: dict[str, Any]) -> bytes:
+    return canonical_json({**told, "digest": digest("opfield/marker/v1", canonical_json(told))}) + b"\n"
 
 
-def _write_unless_equal(path: Path, content: bytes) -> None:
-    try:
-        if path.read_bytes() == content:
-            return
-        write_bytes(path, content)
-    except FileNotFoundError:
-        write_bytes_once(path, content)
+def _zero_rows(root: Path, table: str, known_digest: str | None) -> bytes:
+    """Return the bytes of a table's zero-row file: those that stand, where the marker vouches for them."""
+    path = root / table / NO_CAMPAIGN / EMPTY
+    if known_digest is not None and path.exists():
+        content = path.read_bytes()
+        if hashlib.sha256(content).hexdigest() == known_digest:
+            return content
+    buffer = io.BytesIO()
+    write_parquet(arrow_schema(table).empty_table(), buffer)
+    return buffer.getvalue()

@@ -38,6 +38,7 @@ gaps as (
         compared.campaign_id,
         compared.candidate_id,
         compared.metric,
+        declarations.repeats,
         metrics.direction,
         metrics.lower,
         metrics.upper,
@@ -45,20 +46,46 @@ gaps as (
         if(metrics.direction > 0, metrics.upper, metrics.lower) as best,
     from compared
     inner join metrics using (campaign_id, metric)
+    inner join declarations using (campaign_id)
     where compared.missing > 0
+),
+
+units as (
+    select
+        gaps.campaign_id,
+        gaps.candidate_id,
+        gaps.metric,
+        workload.case_id,
+        coalesce(case_deltas.pairs, 0) = gaps.repeats as is_full,
+        case_deltas.candidate_mean,
+        case_deltas.mean_delta,
+        case_deltas.min_delta,
+    from gaps
+    inner join (select distinct campaign_id, case_id from cases) as workload using (campaign_id)
+    left join case_deltas using (campaign_id, candidate_id, metric, case_id)
+),
+
+gap_cases as materialized (
+    select
+        campaign_id,
+        candidate_id,
+        metric,
+        case_id,
+    from units
+    where not is_full
 ),
 
 candidate_observations as (
     select
-        observations.campaign_id,
-        observations.candidate_id,
-        observations.metric,
-        observations.case_id,
-        observations.repeat,
-        observations.value,
+        campaign_id,
+        candidate_id,
+        metric,
+        case_id,
+        repeat,
+        value,
     from observations
-    semi join gaps using (campaign_id, candidate_id, metric)
-    where observations.arm = 'candidate'
+    semi join gap_cases using (campaign_id, candidate_id, metric, case_id)
+    where arm = 'candidate'
 ),
 
 filled as (
@@ -66,6 +93,7 @@ filled as (
         gaps.campaign_id,
         gaps.candidate_id,
         gaps.metric,
+        gap_cases.case_id,
         oriented_delta(
             gaps.direction,
             coalesce(candidate_observations.value, gaps.worst),
@@ -78,10 +106,41 @@ filled as (
         ) as high_delta,
         coalesce(candidate_observations.value, gaps.lower) as low_value,
         coalesce(candidate_observations.value, gaps.upper) as high_value,
-    from gaps
-    inner join declared_pairs using (campaign_id)
+    from gap_cases
+    inner join gaps using (campaign_id, candidate_id, metric)
+    inner join declared_pairs using (campaign_id, case_id)
     left join baseline_observations using (campaign_id, metric, case_id, repeat)
     left join candidate_observations using (campaign_id, candidate_id, metric, case_id, repeat)
+),
+
+filled_units as (
+    select
+        campaign_id,
+        candidate_id,
+        metric,
+        if(count(low_delta) = count(*), favg(low_delta), null) as low_delta,
+        if(count(high_delta) = count(*), favg(high_delta), null) as high_delta,
+        if(count(low_delta) = count(*), min(low_delta), null) as min_low_delta,
+        min(high_delta) as min_high_delta,
+        if(count(low_value) = count(*), favg(low_value), null) as low_value,
+        if(count(high_value) = count(*), favg(high_value), null) as high_value,
+    from filled
+    group by campaign_id, candidate_id, metric, case_id
+
+    union all
+
+    select
+        campaign_id,
+        candidate_id,
+        metric,
+        mean_delta as low_delta,
+        mean_delta as high_delta,
+        min_delta as min_low_delta,
+        min_delta as min_high_delta,
+        candidate_mean as low_value,
+        candidate_mean as high_value,
+    from units
+    where is_full
 ),
 
 limits as (
@@ -91,11 +150,11 @@ limits as (
         metric,
         if(count(low_delta) = count(*), favg(low_delta), null) as mean_delta_low,
         if(count(high_delta) = count(*), favg(high_delta), null) as mean_delta_high,
-        if(count(low_delta) = count(*), min(low_delta), null) as min_delta_low,
-        min(high_delta) as min_delta_high,
+        if(count(min_low_delta) = count(*), min(min_low_delta), null) as min_delta_low,
+        min(min_high_delta) as min_delta_high,
         if(count(low_value) = count(*), favg(low_value), null) as candidate_mean_low,
         if(count(high_value) = count(*), favg(high_value), null) as candidate_mean_high,
-    from filled
+    from filled_units
     group by campaign_id, candidate_id, metric
 ),
 

@@ -46,26 +46,37 @@ on_baseline as (
     group by campaign_id
 ),
 
-on_grid as (
-    select
-        cells.campaign_id,
-        cells.candidate_id,
-        count(*) as cells,
-        count(distinct grid.pair_ix) as covered,
-        count(distinct grid.pair_ix) filter (where grid.baseline_cells > 0) as complete,
-    from cells
-    inner join grid using (campaign_id, case_id, repeat)
-    where cells.arm = 'candidate'
-    group by cells.campaign_id, cells.candidate_id
-),
-
-found as (
+found as materialized (
     select
         campaign_id,
         candidate_id,
+        row_number() over () as candidate_ix,
         count(*) as cells,
     from cells
     group by campaign_id, candidate_id
+),
+
+on_coordinate as (
+    select
+        found.candidate_ix,
+        grid.pair_ix,
+        count(*) as cells,
+        bool_and(grid.baseline_cells > 0) as is_complete,
+    from cells
+    inner join grid using (campaign_id, case_id, repeat)
+    inner join found using (campaign_id, candidate_id)
+    where cells.arm = 'candidate'
+    group by found.candidate_ix, grid.pair_ix
+),
+
+on_grid as (
+    select
+        candidate_ix,
+        sum(cells)::bigint as cells,
+        count(*) as covered,
+        count(*) filter (where is_complete) as complete,
+    from on_coordinate
+    group by candidate_ix
 ),
 
 counted as (
@@ -73,6 +84,7 @@ counted as (
         coalesce(declared_candidates.campaign_id, found.campaign_id) as campaign_id,
         coalesce(declared_candidates.candidate_id, found.candidate_id) as candidate_id,
         declared_candidates.candidate_id is not null as is_declared,
+        found.candidate_ix,
         coalesce(found.cells, 0) as cells,
     from declared_candidates
     full join found using (campaign_id, candidate_id)
@@ -96,8 +108,7 @@ compared as (
     from counted
     inner join declarations on counted.campaign_id = declarations.campaign_id
     left join on_baseline on counted.campaign_id = on_baseline.campaign_id
-    left join on_grid
-        on counted.campaign_id = on_grid.campaign_id and counted.candidate_id = on_grid.candidate_id
+    left join on_grid on counted.candidate_ix = on_grid.candidate_ix
     left join found as baseline_found
         on declarations.campaign_id = baseline_found.campaign_id and declarations.baseline_id = baseline_found.candidate_id
     left join integrity

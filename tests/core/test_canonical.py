@@ -206,9 +206,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("value", "reason"), REFUSED, ids=[f"{type(value).__name__}-{why}" for value, why in REFUSED]
-)
+@pytest.mark.parametrize(("value", "reason"), REFUSED, ids=[f"{type(value).__name__}-{why}" for value, why in REFUSED])
 def test_refuses_what_has_no_canonical_form(value: Any, reason: str) -> None:
     for nested in (value, [value], {"k": value}, {"\u00e9": [value]}, {"k": (1, {"k": value})}):
         with pytest.raises(IdentityError, match=reason):

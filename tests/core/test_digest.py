@@ -34,9 +34,7 @@ def test_is_sha_256_over_domain_nul_and_length_prefixed_parts(domain: str, parts
 
 
 @given(st.tuples(DOMAINS, st.lists(TEXTS)), st.tuples(DOMAINS, st.lists(TEXTS)))
-def test_differs_wherever_domain_or_parts_differ(
-    left: tuple[str, list[str]], right: tuple[str, list[str]]
-) -> None:
+def test_differs_wherever_domain_or_parts_differ(left: tuple[str, list[str]], right: tuple[str, list[str]]) -> None:
     assume(left != right)
     assert digest(left[0], *left[1]) != digest(right[0], *right[1])
 

@@ -107,9 +107,7 @@ def test_failures_takes_its_own_words_only() -> None:
     word: Any = "baseline"
     with pytest.raises(DeclarationError, match="arms 'baseline' is neither candidate nor both"):
         failures(arms=word)
-    with pytest.raises(
-        DeclarationError, match="infrastructure 'baseline' is neither indeterminate nor count"
-    ):
+    with pytest.raises(DeclarationError, match="infrastructure 'baseline' is neither indeterminate nor count"):
         failures(infrastructure=word)
 
 
@@ -148,9 +146,7 @@ def test_a_policy_needs_gates() -> None:
         Policy(())
 
 
-@pytest.mark.parametrize(
-    "gates", [coverage(), "coverage", ("coverage",), (coverage(), None), None, 5, (coverage,)]
-)
+@pytest.mark.parametrize("gates", [coverage(), "coverage", ("coverage",), (coverage(), None), None, 5, (coverage,)])
 def test_gates_are_a_tuple_of_gates(gates: Any) -> None:
     with pytest.raises(DeclarationError, match="a policy's gates are a tuple"):
         Policy(gates)

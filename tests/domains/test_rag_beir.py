@@ -79,6 +79,7 @@ def test_judgments_without_a_header_lose_no_line(collection: Path) -> None:
     ("name", "line", "text", "message"),
     [
         ("corpus.jsonl", 2, "{not json", r"corpus\.jsonl, line 2: not valid JSON"),
+        ("corpus.jsonl", 2, "[" * 200_000, r"corpus\.jsonl, line 2: not valid JSON"),
         ("corpus.jsonl", 2, "[1]", r"corpus\.jsonl, line 2: expected a JSON object"),
         ("corpus.jsonl", 2, json.dumps({"text": "no id"}), r"line 2: _id is missing"),
         ("corpus.jsonl", 2, json.dumps({"_id": 7, "text": "x"}), r"line 2: _id is 7, not text"),

@@ -46,9 +46,7 @@ def lexical_run(cranfield: Path) -> LexicalRun:
     figures: dict[str, Any] = {}
     for case in campaign.workload.cases:
         result = run_one(campaign, only.baseline(), case, kept)
-        run[case.id] = {
-            each["document"]: each["combined"] for each in kept.read(result.artifact_id)["ranking"]
-        }
+        run[case.id] = {each["document"]: each["combined"] for each in kept.read(result.artifact_id)["ranking"]}
         figures[case.id] = result.metrics
     judgments = {query.id: dict(query.grades) for query in read_collection(cranfield).queries}
     return run, figures, judgments
@@ -57,9 +55,7 @@ def lexical_run(cranfield: Path) -> LexicalRun:
 def test_our_figures_equal_those_of_ir_measures_query_by_query(lexical_run: LexicalRun) -> None:
     run, figures, judgments = lexical_run
     # Our order, as scores, so that a tie cannot be broken otherwise there.
-    ranked = {
-        query: {document: -float(rank) for rank, document in enumerate(found)} for query, found in run.items()
-    }
+    ranked = {query: {document: -float(rank) for rank, document in enumerate(found)} for query, found in run.items()}
     names = {ir_measures.nDCG @ 10: "ndcg@10", ir_measures.R @ 10: "recall@10", ir_measures.RR: "mrr"}
     compared = 0
     for theirs in ir_measures.iter_calc(list(names), judgments, ranked):
@@ -68,9 +64,7 @@ def test_our_figures_equal_those_of_ir_measures_query_by_query(lexical_run: Lexi
     assert compared == 3 * len(figures)
 
 
-def test_bm25_only_ndcg_is_that_of_bm25s_scored_by_ir_measures(
-    cranfield: Path, lexical_run: LexicalRun
-) -> None:
+def test_bm25_only_ndcg_is_that_of_bm25s_scored_by_ir_measures(cranfield: Path, lexical_run: LexicalRun) -> None:
     _, figures, judgments = lexical_run
     documents = read_documents(cranfield)
     library = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
@@ -78,9 +72,7 @@ def test_bm25_only_ndcg_is_that_of_bm25s_scored_by_ir_measures(
     run = {}
     for query in read_collection(cranfield).queries:
         found, scores = library.retrieve([content_words(query.text)], k=100, show_progress=False)
-        run[query.id] = {
-            documents[at].id: float(s) for at, s in zip(found[0], scores[0], strict=True) if s > 0
-        }
+        run[query.id] = {documents[at].id: float(s) for at, s in zip(found[0], scores[0], strict=True) if s > 0}
     theirs = ir_measures.calc_aggregate([ir_measures.nDCG @ 10], judgments, run)[ir_measures.nDCG @ 10]
     ours = math.fsum(figure["ndcg@10"] for figure in figures.values()) / len(figures)
     assert len(figures) == 225
@@ -130,9 +122,7 @@ def test_what_is_left_out_is_said(collection: Path, caplog: pytest.LogCaptureFix
 
 
 def test_query_only_candidates_share_the_index(small: Trials) -> None:
-    indexes = {
-        label: small.evidence(label, "q1")["index"] for label, case, _ in small.results if case == "q1"
-    }
+    indexes = {label: small.evidence(label, "q1")["index"] for label, case, _ in small.results if case == "q1"}
     same = {indexes[label] for label in ("baseline", "lexical-1.75", "vector-1.75", "topk-4", "topk-1")}
     assert len(same) == 1
     assert len(set(indexes.values())) == 1 + 3
@@ -198,9 +188,7 @@ def passage_runner(campaign: of.Campaign) -> PassageRunner:
 
 
 def worker_answer(runner: PassageRunner, case: object, spec: object) -> tuple[dict[str, float], str]:
-    request = of.TrialRequest(
-        of.Coordinate("c", "candidate", "q1", 0), spec, case, of.Seed(1), "x", "y", Kept()
-    )
+    request = of.TrialRequest(of.Coordinate("c", "candidate", "q1", 0), spec, case, of.Seed(1), "x", "y", Kept())
     result = runner(request)
     assert result.artifact_id is not None
     return {name: float(value or 0) for name, value in result.metrics.items()}, result.artifact_id

@@ -59,10 +59,7 @@ def test_q_prune_is_the_published_coordinate(trials: Trials) -> None:
         "scored_chunks": 12,
         "context_words": 48,
     }
-    assert (
-        trials.results["lexical-1.75", "q-prune", 0].metrics
-        == trials.results["baseline", "q-prune", 0].metrics
-    )
+    assert trials.results["lexical-1.75", "q-prune", 0].metrics == trials.results["baseline", "q-prune", 0].metrics
     ours, theirs = (trials.evidence(label, "q-prune")["ranking"] for label in ("lexical-1.75", "baseline"))
     assert [entry["combined"] for entry in ours] != [entry["combined"] for entry in theirs]
 
@@ -99,12 +96,8 @@ def test_there_are_four_index_artifacts_in_all(trials: Trials) -> None:
 
 def test_the_build_key_names_what_the_build_reads(trials: Trials) -> None:
     index = trials.kept.read(trials.evidence("chunk-34", "q-mow")["index"])
-    corpus = of.seal(
-        "ragtoy.corpus/v1", {"documents": [{"id": id, "text": text} for id, text in DOCUMENTS.items()]}
-    )
-    assert index["build_key"] == of.digest(
-        "ragtoy/build-key/v1", '{"chunk_words":34,"overlap_words":4}', corpus.digest
-    )
+    corpus = of.seal("ragtoy.corpus/v1", {"documents": [{"id": id, "text": text} for id, text in DOCUMENTS.items()]})
+    assert index["build_key"] == of.digest("ragtoy/build-key/v1", '{"chunk_words":34,"overlap_words":4}', corpus.digest)
     assert index["corpus"] == corpus.digest
 
 

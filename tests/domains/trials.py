@@ -59,9 +59,7 @@ class Trials:
         return self.kept.read(self.results[label, case, 0].artifact_id)
 
 
-def run_one(
-    campaign: of.Campaign, spec: of.Envelope, case: of.Case, kept: Kept, repeat: int = 0
-) -> of.TrialResult:
+def run_one(campaign: of.Campaign, spec: of.Envelope, case: of.Case, kept: Kept, repeat: int = 0) -> of.TrialResult:
     request = of.TrialRequest(
         coordinate=of.Coordinate("sha256:none", "candidate", case.id, repeat),
         spec=spec.payload,

@@ -25,12 +25,10 @@ from opfield.experiment import (
 from opfield.optic import field
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden" / "identity.json").read_text())
-LABELS = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20
-).filter(lambda label: label != "baseline")
-VALUES = (
-    st.none() | st.booleans() | st.integers(-9, 9) | st.text("abc") | st.lists(st.integers(0, 3), max_size=2)
+LABELS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20).filter(
+    lambda label: label != "baseline"
 )
+VALUES = st.none() | st.booleans() | st.integers(-9, 9) | st.text("abc") | st.lists(st.integers(0, 3), max_size=2)
 
 
 def patch_of(value: dict[str, Any]) -> Patch:
@@ -145,9 +143,7 @@ def test_field_space_refuses_what_it_could_not_carry_out(baseline: Any, candidat
 
 
 def test_an_unknown_member_lists_the_known_ones() -> None:
-    with pytest.raises(
-        UnknownNameError, match=r"candidate 'a': 'topk'; did you mean 'top_k'\? known: top_k, w"
-    ):
+    with pytest.raises(UnknownNameError, match=r"candidate 'a': 'topk'; did you mean 'top_k'\? known: top_k, w"):
         field_space("s", {"top_k": 1, "w": 1}, {"a": {"topk": 2}})
 
 
@@ -228,16 +224,12 @@ def test_a_focus_without_canonical_form_is_refused() -> None:
         (Patch("a", "k", seal("v/v1", 0)),),
         read_value=lambda _: {1},
     )
-    with pytest.raises(
-        DeclarationError, match="patch 'a' is refused by its optic 'k': a set has no canonical form"
-    ):
+    with pytest.raises(DeclarationError, match="patch 'a' is refused by its optic 'k': a set has no canonical form"):
         propose_all(space)
 
 
 def test_an_unknown_optic_or_another_schema_is_refused() -> None:
-    space = OpticSpace(
-        "s/v1", "s.spec/v1", {"k": 2}, {"top": field("k")}, (Patch("a", "tap", seal("v/v1", 0)),)
-    )
+    space = OpticSpace("s/v1", "s.spec/v1", {"k": 2}, {"top": field("k")}, (Patch("a", "tap", seal("v/v1", 0)),))
     with pytest.raises(UnknownNameError, match="unknown optic 'tap'; did you mean 'top'"):
         propose_all(space)
     with pytest.raises(DeclarationError, match=r"changes s\.spec/v1, not other/v1"):

@@ -87,9 +87,7 @@ def test_an_identity_is_plain_text(wrong: str) -> None:
 
 def test_a_script_that_is_run_has_the_identity_of_the_module_that_is_imported(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        "from opfield.experiment import runner_identity\n"
-        "def run(trial): ...\n"
-        "print(runner_identity(run).id)\n"
+        "from opfield.experiment import runner_identity\ndef run(trial): ...\nprint(runner_identity(run).id)\n"
     )
     root = str(Path(__file__).parents[2])
     for arguments in (["mine.py"], ["-m", "mine"], ["-c", "import mine"]):

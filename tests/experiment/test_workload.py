@@ -14,9 +14,7 @@ from opfield.errors import DeclarationError
 from opfield.experiment import Case, Workload, cases_of, workload_digest
 
 LABELS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
-INPUTS = (
-    st.none() | st.integers(-9, 9) | st.floats(-1, 1) | LABELS | st.dictionaries(LABELS, st.integers(0, 9))
-)
+INPUTS = st.none() | st.integers(-9, 9) | st.floats(-1, 1) | LABELS | st.dictionaries(LABELS, st.integers(0, 9))
 CASES = st.builds(
     Case,
     LABELS,
@@ -76,9 +74,7 @@ def test_equal_inputs_mean_the_same() -> None:
     assert Case("a", {"y": 2, "x": 1.0}).as_json()["input"] == '{"x":1,"y":2}'
 
 
-@pytest.mark.parametrize(
-    "case_id", ["/", "..", "../../etc/passwd", "a:b", "a\nb", " ", "\U0001f600", "é", "e" * 1024]
-)
+@pytest.mark.parametrize("case_id", ["/", "..", "../../etc/passwd", "a:b", "a\nb", " ", "\U0001f600", "é", "e" * 1024])
 def test_awkward_ids_are_kept_exactly(case_id: str) -> None:
     assert Workload("w", (Case(case_id),)).as_json()["cases"][0]["case_id"] == case_id
 

@@ -1,0 +1,5 @@
+"""`python -m opfield` is the `opfield` command."""
+
+from opfield.cli import main
+
+main()

@@ -1,0 +1,225 @@
+"""The engine: from a declaration to a recorded verdict, and back to it after every kind of interruption."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import opfield as of
+from opfield.campaign import engine
+from opfield.campaign.audit import audit
+from opfield.campaign.engine import Outcome, cancel, finish_with_failures, run
+from opfield.campaign.prepare import prepare
+from opfield.errors import DeclarationError, OpfieldError, UnknownNameError
+from opfield.warehouse.ledger import read_events
+from opfield.warehouse.session import installed_views, open_warehouse
+
+from .campaigns import METRICS, POLICY, answer, answer_later, fails_on_b, offline, small
+
+
+def rows(root: Path, query: str) -> list[dict[str, Any]]:
+    return open_warehouse(root, is_snapshot=True).rows(query)
+
+
+def selected_label(root: Path, outcome: Outcome) -> str:
+    return str(rows(root, f"select label from candidates where candidate_id = '{outcome.selected}'")[0]["label"])
+
+
+def test_a_campaign_runs_to_a_selection_with_the_events_of_the_formula(tmp_path: Path) -> None:
+    outcome = run(small(), tmp_path)
+    assert (outcome.state, outcome.outcome) == ("completed", "selected")
+    assert selected_label(tmp_path, outcome) == "more"
+    # 1 start + 2 candidates + 3·2·(1+2) cells + 2 comparisons + 2 decisions + 1 end
+    assert outcome.appended == 1 + 2 + 18 + 2 + 2 + 1
+    assert audit(tmp_path).findings == ()
+
+
+def test_a_finished_campaign_appends_nothing(tmp_path: Path) -> None:
+    first = run(small(), tmp_path)
+    before = list(read_events(tmp_path, first.campaign_id))
+    again = run(small(), tmp_path)
+    assert again == replace(first, appended=0)
+    assert list(read_events(tmp_path, first.campaign_id)) == before
+
+
+@pytest.mark.parametrize("executor", ["inline", "threads", "processes", "coroutines"])
+def test_the_executor_changes_no_figure(tmp_path: Path, executor: str) -> None:
+    query = "from comparisons order by candidate_id, metric"
+    run(small(), tmp_path / "plain", executor="inline")
+    runner = answer_later if executor == "coroutines" else answer
+    runner.id = "answer"  # type: ignore[attr-defined] # one identity for both, so that the campaigns are the same
+    workers = None if executor == "inline" else 2
+    run(small(run=runner), tmp_path / "other", executor=executor, workers=workers)
+    without_campaign = [
+        [{key: value for key, value in row.items() if key != "campaign_id"} for row in rows(tmp_path / name, query)]
+        for name in ("plain", "other")
+    ]
+    del runner.id  # type: ignore[attr-defined]
+    assert without_campaign[0] == without_campaign[1]
+    assert len(without_campaign[0]) == 4
+
+
+def test_a_standard_executor_serves_as_well(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        assert run(small(), tmp_path, executor=pool).outcome == "selected"
+
+
+def test_a_domain_failure_is_evidence_against_its_arm(tmp_path: Path) -> None:
+    outcome = run(small(run=fails_on_b), tmp_path)
+    assert outcome.outcome == "kept_baseline"
+    decided = {row["label"]: row for row in rows(tmp_path, "from decisions")}
+    assert (decided["more"]["decision"], decided["more"]["gate"]) == ("fail", "failures")
+    failed = rows(tmp_path, "from cells where status <> 'success' order by repeat")
+    assert [(row["case_id"], row["failure_code"], row["repeat"]) for row in failed] == [
+        ("b", "no_answer", 0),
+        ("b", "no_answer", 1),
+    ]
+
+
+def test_an_outage_pauses_and_resume_finishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outage = tmp_path / "outage"
+    outage.touch()
+    monkeypatch.setenv("OPFIELD_TEST_OUTAGE", str(outage))
+    declared, root = small(run=offline), tmp_path / "warehouse"
+    paused = run(declared, root, executor="inline")
+    assert (paused.state, paused.pending) == ("paused", 18)
+    assert rows(root, "from cells") == []
+    assert {row["decision"] for row in rows(root, "from decisions")} == {"indeterminate"}
+    outage.unlink()
+    assert run(declared, root).outcome == "selected"
+    assert audit(root).findings == ()
+
+
+def test_finishing_with_failures_records_what_was_tried_and_what_was_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outage = tmp_path / "outage"
+    outage.touch()
+    monkeypatch.setenv("OPFIELD_TEST_OUTAGE", str(outage))
+    root = tmp_path / "warehouse"
+    paused = run(small(run=offline), root, executor="inline")
+    finished = finish_with_failures(root, paused.campaign_id)
+    assert (finished.state, finished.outcome) == ("completed", "undecided")
+    counted = rows(root, "select status, failure_code, count(*) as n from cells group by all order by all")
+    tried = next(row["n"] for row in counted if row["failure_code"] == "connection")
+    assert 3 <= tried <= 6  # pause_after coordinates, tried up to `attempts` times
+    assert [(row["status"], row["failure_code"], row["n"]) for row in counted] == [
+        ("cancelled", "not_attempted", 18 - tried),
+        ("infrastructure_failure", "connection", tried),
+    ]
+    assert audit(root).findings == ()
+
+
+def test_ctrl_c_keeps_what_was_accepted(tmp_path: Path) -> None:
+    class Interrupting(engine.Silence):
+        cells = 0
+
+        def accepted(self, _status: of.Status) -> None:
+            self.cells += 1
+            if self.cells == 7:
+                raise KeyboardInterrupt
+
+    stopped = run(small(), tmp_path, executor="inline", progress=Interrupting())
+    assert stopped.state == "interrupted"
+    kept = len(rows(tmp_path, "from cells"))
+    assert kept >= 7
+    assert stopped.pending == 18 - kept
+    finished = run(small(), tmp_path)
+    assert finished.outcome == "selected"
+    assert finished.appended == 18 - kept + 5
+
+
+def test_a_cancelled_campaign_has_no_verdict_and_takes_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outage = tmp_path / "outage"
+    outage.touch()
+    monkeypatch.setenv("OPFIELD_TEST_OUTAGE", str(outage))
+    root = tmp_path / "warehouse"
+    paused = run(small(run=offline), root, executor="inline")
+    assert cancel(root, paused.campaign_id, "wrong prompt").state == "cancelled"
+    outage.unlink()
+    again = run(small(run=offline), root)
+    assert (again.state, again.appended, again.selected) == ("cancelled", 0, None)
+    assert rows(root, "from selection") == []
+
+
+def test_another_runner_source_is_refused_unless_accepted_and_then_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outage = tmp_path / "outage"
+    outage.touch()
+    monkeypatch.setenv("OPFIELD_TEST_OUTAGE", str(outage))
+    root = tmp_path / "warehouse"
+    paused = run(small(run=offline), root, executor="inline")
+    outage.unlink()
+    monkeypatch.setattr(engine, "runner_source", lambda _runner: "sha256:" + "0" * 64)
+    with pytest.raises(DeclarationError, match="source changed"):
+        run(small(run=offline), root)
+    assert run(small(run=offline), root, accept_runner_change=True).outcome == "selected"
+    told = rows(
+        root,
+        "select count(*) as n from events where json_extract_string(payload, '$.runner_source') is not null "
+        f"and campaign_id = '{paused.campaign_id}'",
+    )
+    assert told == [{"n": 18}]
+
+
+def test_what_the_evidence_means_is_in_the_campaign_id_and_nothing_else() -> None:
+    views = installed_views()
+
+    def identity(**changes: Any) -> str:
+        return prepare(small(**changes), views).campaign_id
+
+    plain = identity()
+    assert identity(limits=of.Limits(attempts=9)) == plain
+    assert identity(reproducibility="observational") == plain
+    assert identity(candidates={"less": {"gain": 0}, "more": {"gain": 2}}) == plain
+    assert identity(cases={"c": {"weight": 3}, "a": {"weight": 1}, "b": {"weight": 2}}) == plain
+    changed = [
+        identity(run=fails_on_b),
+        identity(repeats=3),
+        identity(coupling="none"),
+        identity(seed_root=of.Seed(1)),
+        identity(cases={"a": {"weight": 1}, "b": {"weight": 2}, "c": {"weight": 4}}),
+        identity(baseline={"gain": 3}),
+        identity(metrics=[METRICS[1], of.Metric("score")]),
+        identity(policy=of.Policy([of.coverage(), *POLICY.gates[1:2]], prefer="score")),
+        identity(policy=replace(POLICY, min_gain=0.5)),
+    ]
+    assert len({plain, *changed}) == 1 + len(changed)
+
+
+def test_more_repeats_change_no_existing_seed(tmp_path: Path) -> None:
+    seeds = []
+    for repeats in (1, 3):
+        root = tmp_path / str(repeats)
+        run(small(repeats=repeats), root)
+        seeds.append({(row["case_id"], row["repeat"]): row["seed"] for row in rows(root, "from cells")})
+    assert seeds[0].items() <= seeds[1].items()
+    assert len(set(seeds[1].values())) == 9
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"policy": of.Policy([of.mean_delta("scor")])}, "did you mean 'score'"),
+        ({"policy": of.Policy([of.gate("mean_detla", "score")])}, "did you mean 'mean_delta'"),
+        ({"policy": of.Policy([of.coverage()], prefer="speed")}, "unknown metric to prefer: 'speed'"),
+    ],
+)
+def test_a_policy_that_names_what_is_not_there_is_refused_before_the_first_event(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UnknownNameError, match=message):
+        run(small(**changes), tmp_path / "warehouse")
+    assert not (tmp_path / "warehouse").exists()
+
+
+def test_an_unknown_campaign_can_be_neither_finished_nor_cancelled(tmp_path: Path) -> None:
+    run(small(), tmp_path)
+    for end in (finish_with_failures, lambda root, name: cancel(root, name, "why")):
+        with pytest.raises(OpfieldError, match="no history"):
+            end(tmp_path, "sha256:" + "0" * 64)

@@ -1,0 +1,458 @@
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opfield.campaign.boundary import TrialEvidence
+from opfield.campaign.executors import (
+    CoroutineExecutor,
+    FutureExecutor,
+    InlineExecutor,
+    ThreadExecutor,
+    TrialExecutor,
+    open_executor,
+)
+from opfield.campaign.processes import ProcessExecutor
+from opfield.core import Failure, Status
+from opfield.errors import DeclarationError, UnknownNameError
+from opfield.experiment import Case, Runner, TrialRequest
+from tests.campaign import runners
+from tests.campaign.runners import context_of, task_of
+
+ALL = ("inline", "threads", "processes")
+WAIT_S = 60.0
+
+
+@contextmanager
+def opened(kind: str, runner: Runner, workers: int | None = 2, *, now: bool = False) -> Iterator[TrialExecutor]:
+    executor = open_executor(kind, context_of(runner), None if kind == "inline" else workers)
+    try:
+        yield executor
+    except BaseException:
+        executor.close(now=True)
+        raise
+    executor.close(now=now)
+
+
+def evidence_of(future: Future[TrialEvidence]) -> TrialEvidence:
+    return future.result(WAIT_S)
+
+
+def failure_of(future: Future[TrialEvidence]) -> Failure:
+    failure = evidence_of(future).failure
+    assert failure is not None
+    return failure
+
+
+def until(condition: Callable[[], bool], within_s: float = WAIT_S) -> None:
+    end = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_trials_run_and_name_their_slot(kind: str) -> None:
+    with opened(kind, runners.good) as executor:
+        found = [evidence_of(executor.submit(task_of(case), 30.0)) for case in range(6)]
+    assert [each.coordinate.case_id for each in found] == list("012345")
+    assert {each.status for each in found} == {Status.SUCCESS}
+    assert {each.worker.partition("-")[0] for each in found} <= {"inline", "thread", "process"}
+
+
+def test_coroutines_run_with_a_bound_on_those_in_flight() -> None:
+    in_flight, most = 0, 0
+
+    async def counting(trial: object) -> dict[str, float]:
+        nonlocal in_flight, most
+        in_flight += 1
+        most = max(most, in_flight)
+        await asyncio.sleep(0.01)
+        in_flight -= 1
+        return {}
+
+    with opened("coroutines", counting, workers=3) as executor:
+        futures = [executor.submit(task_of(case), 30.0) for case in range(6)]
+        assert {evidence_of(future).status for future in futures} == {Status.SUCCESS}
+    assert most == 3
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_bad_runners_end_as_evidence_everywhere(kind: str) -> None:
+    bad = {
+        runners.raising: "value_error",
+        runners.failing: "no_answer",
+        runners.leaving: "system_exit",
+        runners.disconnected: "connection",
+        runners.not_finite: "not_finite",
+        runners.misspelt: "unknown_metric",
+        runners.misplaced: "wrong_coordinate",
+        runners.unserialisable: "unserialisable_output",
+    }
+    every = BadRunners(tuple(bad))  # type: ignore[arg-type]  # they answer what no runner should
+    with opened(kind, every, workers=1) as executor:
+        for number, code in enumerate(bad.values()):
+            assert failure_of(executor.submit(task_of(attempt=number + 1), 30.0)).code == code
+
+
+class BadRunners:
+    """Runs the bad runner that has the number of the attempt."""
+
+    def __init__(self, every: tuple[Runner, ...]) -> None:
+        self.every = every
+
+    def __call__(self, trial: TrialRequest) -> Any:
+        return self.every[trial.attempt - 1](trial)
+
+
+def test_ctrl_c_passes_through_inline() -> None:
+    with opened("inline", runners.interrupting) as executor, pytest.raises(KeyboardInterrupt):
+        executor.submit(task_of(), None)
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_a_runner_that_raises_keyboard_interrupt_does_not_stop_the_executor(kind: str) -> None:
+    with opened(kind, runners.interrupting, workers=1) as executor:
+        assert failure_of(executor.submit(task_of(), 30.0)).code == "keyboard_interrupt"
+        assert failure_of(executor.submit(task_of(), 30.0)).code == "keyboard_interrupt"
+
+
+@pytest.mark.parametrize(
+    ("kind", "runner"),
+    [
+        ("threads", runners.stuck_on_zero),
+        ("processes", runners.stuck_on_zero),
+        ("coroutines", runners.stuck_on_zero_async),
+        ("coroutines", runners.blocks_loop_on_zero_async),
+    ],
+)
+def test_a_trial_that_never_returns_times_out_and_its_slot_goes_on(kind: str, runner: Runner) -> None:
+    with opened(kind, runner, workers=1, now=True) as executor:
+        late, next_one = executor.submit(task_of(0), 0.5), executor.submit(task_of(1), 30.0)
+        evidence = evidence_of(late)
+        assert evidence.failure == Failure("timeout", "no answer within 0.5 s", is_retryable=True)
+        assert evidence.status is Status.INFRASTRUCTURE_FAILURE
+        assert 0.5 <= evidence.duration_s < 5
+        assert evidence_of(next_one).status is Status.SUCCESS
+
+
+def test_several_late_trials_each_free_their_slot() -> None:
+    with opened("threads", runners.stuck_on_zero, workers=2, now=True) as executor:
+        late = [executor.submit(task_of(0), timeout_s) for timeout_s in (0.4, 0.1, 0.2, 0.3)]
+        assert {failure_of(future).code for future in late} == {"timeout"}
+        assert evidence_of(executor.submit(task_of(1), None)).status is Status.SUCCESS
+
+
+def test_a_timeout_kills_what_the_runner_started(tmp_path: Path) -> None:
+    with opened("processes", runners.Busy(tmp_path, "child"), workers=1) as executor:
+        assert failure_of(executor.submit(task_of(0), 1.0)).code == "timeout"
+        pids = [int(pid) for pid in (tmp_path / "0").read_text().split()]
+        assert len(pids) == 2
+        until(lambda: not any(map(is_alive, pids)), within_s=2)
+
+
+@pytest.mark.parametrize(
+    ("runner", "said"),
+    [(runners.exits_on_zero, "ended with exit status 17"), (runners.crashes_on_zero, "was ended by SIGSEGV")],
+)
+def test_a_worker_that_dies_is_a_retryable_failure_and_is_replaced(runner: Runner, said: str) -> None:
+    with opened("processes", runner, workers=1) as executor:
+        failure = failure_of(executor.submit(task_of(0), 30.0))
+        assert failure == Failure("worker_died", f"the worker process {said} during the trial", is_retryable=True)
+        assert evidence_of(executor.submit(task_of(1), 30.0)).status is Status.SUCCESS
+
+
+def test_a_worker_that_died_while_idle_costs_no_trial() -> None:
+    with opened("processes", runners.where, workers=1) as executor:
+        pid = pid_of(evidence_of(executor.submit(task_of(0), 30.0)))
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: not is_alive(pid))
+        time.sleep(0.2)  # its first thread ends before its last, and its pipe closes with that
+        assert evidence_of(executor.submit(task_of(0), 30.0)).status is Status.SUCCESS
+
+
+def test_workers_keep_their_process_and_ignore_ctrl_c() -> None:
+    with opened("processes", runners.where, workers=1) as executor:
+        first = pid_of(evidence_of(executor.submit(task_of(0), 30.0)))
+        assert first != os.getpid()
+        os.kill(first, signal.SIGINT)
+        assert pid_of(evidence_of(executor.submit(task_of(1), 30.0))) == first
+    until(lambda: not is_alive(first), within_s=2)
+
+
+def pid_of(evidence: TrialEvidence) -> int:
+    content = (evidence.artifacts[0].content or b"").decode()
+    return int(content.partition('"pid":')[2].partition(",")[0])
+
+
+@pytest.mark.parametrize(
+    ("runner", "said"),
+    [
+        (runners.Unpicklable(), r"runner .*Unpicklable cannot be sent .* Define it at module level"),
+        (lambda _: {}, r"runner .*<lambda> cannot be sent to another process"),
+    ],
+)
+def test_a_runner_that_cannot_be_sent_is_refused_at_once(runner: Runner, said: str) -> None:
+    with pytest.raises(DeclarationError, match=said):
+        open_executor("processes", context_of(runner))
+
+
+def test_a_case_that_cannot_be_sent_is_not_blamed_on_the_runner() -> None:
+    context = replace(context_of(runners.good), cases={"0": Case("0", threading.Lock())})
+    with pytest.raises(DeclarationError, match="the cases or specifications"):
+        open_executor("processes", context)
+
+
+def test_a_runner_that_cannot_be_loaded_in_a_worker_is_a_declaration_error() -> None:
+    said = r"Unloadable: .*ImportError: no such model here.*module level"
+    with opened("processes", runners.Unloadable(), workers=1) as executor, pytest.raises(DeclarationError, match=said):
+        evidence_of(executor.submit(task_of(), 30.0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "runner"),
+    [
+        ("threads", runners.stuck_on_zero),
+        ("processes", runners.stuck_on_zero),
+        ("coroutines", runners.stuck_on_zero_async),
+        ("coroutines", runners.disobedient_async),
+        ("coroutines", runners.blocks_loop_on_zero_async),
+    ],
+)
+def test_closing_now_waits_for_no_trial(kind: str, runner: Runner) -> None:
+    executor = open_executor(kind, context_of(runner), 1)
+    running, waiting = executor.submit(task_of(0), None), executor.submit(task_of(1), None)
+    until(running.running)
+    before = time.monotonic()
+    executor.close(now=True)
+    assert time.monotonic() - before < 3
+    for future in (running, waiting):
+        with pytest.raises(CancelledError):
+            future.result(0)
+    with pytest.raises(RuntimeError, match="closed"):
+        executor.submit(task_of(), None)
+    executor.close(now=True)
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_closing_waits_for_all_trials_otherwise(kind: str) -> None:
+    executor = open_executor(kind, context_of(runners.slow), 2)
+    futures = [executor.submit(task_of(case), 30.0) for case in range(5)]
+    executor.close(now=False)
+    assert {future.result(0).status for future in futures} == {Status.SUCCESS}
+
+
+def test_a_waiting_trial_can_be_cancelled() -> None:
+    with opened("threads", runners.slow, workers=1) as executor:
+        first, second, third = (executor.submit(task_of(case), 30.0) for case in range(3))
+        assert second.cancel()
+        assert evidence_of(first).status is evidence_of(third).status is Status.SUCCESS
+
+
+def test_a_disobedient_coroutine_does_not_keep_its_slot() -> None:
+    with opened("coroutines", runners.disobedient_async, workers=1, now=True) as executor:
+        assert failure_of(executor.submit(task_of(0), 0.1)).code == "timeout"
+        assert failure_of(executor.submit(task_of(1), 0.1)).code == "timeout"
+
+
+def test_a_coroutine_that_cancels_itself_is_a_failure() -> None:
+    with opened("coroutines", runners.cancels_itself_async, workers=1) as executor:
+        assert failure_of(executor.submit(task_of(), 30.0)).code == "cancelled_error"
+
+
+def test_the_loop_survives_a_task_that_exits_beside_its_trial() -> None:
+    with opened("coroutines", runners.exits_beside_itself_async, workers=1) as executor:
+        assert evidence_of(executor.submit(task_of(0), 30.0)) is not None
+        assert evidence_of(executor.submit(task_of(1), 30.0)) is not None
+
+
+def test_an_executor_of_the_standard_library_is_adapted_and_left_open() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        executor = open_executor(pool, context_of(runners.stuck_on_short_zero))
+        futures = [executor.submit(task_of(case), 0.5) for case in range(6)]
+        assert failure_of(futures[0]).code == "timeout"
+        assert {evidence_of(future).status for future in futures[1:]} == {Status.SUCCESS}
+        executor.close(now=False)
+        assert pool.submit(int).result() == 0
+
+
+def test_a_process_pool_is_adapted_and_its_death_is_a_retryable_failure() -> None:
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        executor = open_executor(pool, context_of(runners.exits_on_zero))
+        assert evidence_of(executor.submit(task_of(1), 30.0)).status is Status.SUCCESS
+        failure = failure_of(executor.submit(task_of(0), 30.0))
+        assert (failure.code, failure.is_retryable) == ("worker_died", True)
+        assert failure_of(executor.submit(task_of(1), 30.0)).code == "worker_died"
+        executor.close(now=True)
+
+
+def test_a_process_pool_refuses_a_runner_that_cannot_be_sent() -> None:
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        executor = open_executor(pool, context_of(runners.Unpicklable()))
+        with pytest.raises(DeclarationError, match="cannot be sent to another process"):
+            evidence_of(executor.submit(task_of(), 30.0))
+
+
+def test_closing_an_adapted_executor_now_forgets_its_trials() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        executor = open_executor(pool, context_of(runners.slow))
+        futures = [executor.submit(task_of(case), None) for case in range(3)]
+        executor.close(now=True)
+        for future in futures:
+            with pytest.raises(CancelledError):
+                future.result(0)
+
+
+def test_kinds_are_chosen_by_name_and_by_runner() -> None:
+    kinds: dict[tuple[str, Runner], type] = {
+        ("auto", runners.good): ThreadExecutor,
+        ("auto", runners.good_async): CoroutineExecutor,
+        ("inline", runners.good): InlineExecutor,
+        ("threads", runners.good): ThreadExecutor,
+        ("processes", runners.good): ProcessExecutor,
+        ("coroutines", runners.good_async): CoroutineExecutor,
+    }
+    for (kind, runner), expected in kinds.items():
+        executor = open_executor(kind, context_of(runner))
+        assert type(executor) is expected
+        assert executor.slots >= 1
+        executor.close(now=False)
+    with ThreadPoolExecutor(1) as pool:
+        assert type(open_executor(pool, context_of(runners.good))) is FutureExecutor
+
+
+@pytest.mark.parametrize(
+    ("kind", "workers", "error", "said"),
+    [
+        ("thread", None, UnknownNameError, "unknown executor 'thread'; did you mean 'threads'?"),
+        ("threads", 0, DeclarationError, "workers 0 is not a whole number above 0"),
+        ("inline", 2, DeclarationError, "one trial at a time"),
+        ("coroutines", None, DeclarationError, "runner tests.campaign.runners:good is no coroutine function"),
+    ],
+)
+def test_a_kind_that_does_not_suit_is_refused(
+    kind: str, workers: int | None, error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        open_executor(kind, context_of(runners.good), workers)
+
+
+COORDINATOR = """
+    import fcntl, sys, time
+    from pathlib import Path
+    from opfield.campaign.executors import open_executor
+    from tests.campaign.runners import Busy, context_of, task_of
+
+    if __name__ == "__main__":
+        lock = open(sys.argv[1], "w")
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        executor = open_executor("processes", context_of(Busy(Path(sys.argv[2]), sys.argv[3])), 2)
+        futures = [executor.submit(task_of(case), None) for case in range(2)]
+        [future.result() for future in futures]
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "number"),
+    [
+        ("sleep", signal.SIGKILL),
+        ("hold", signal.SIGKILL),
+        ("child", signal.SIGKILL),
+        ("sleep", signal.SIGTERM),
+    ],
+)
+def test_workers_die_with_their_coordinator_and_never_hold_its_lock(tmp_path: Path, mode: str, number: int) -> None:
+    script, lock, marks = tmp_path / "coordinator.py", tmp_path / "lock", tmp_path / "marks"
+    script.write_text(textwrap.dedent(COORDINATOR))
+    marks.mkdir()
+    coordinator = start(script, str(lock), str(marks), mode)
+    until(lambda: len(list(marks.iterdir())) == 2)
+    time.sleep(0.1)
+    pids = [int(pid) for mark in marks.iterdir() for pid in mark.read_text().split()]
+    assert all(map(is_alive, pids))
+    with lock.open() as held:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        coordinator.send_signal(number)
+        coordinator.communicate()
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    until(lambda: not any(map(is_alive, pids)), within_s=2)
+
+
+UNCLOSED = """
+    import sys
+    from opfield.campaign.executors import open_executor
+    from tests.campaign import runners
+
+    if __name__ == "__main__":
+        executor = open_executor(sys.argv[1], runners.context_of(getattr(runners, sys.argv[2])), 1)
+        first = executor.submit(runners.task_of(1), 30.0).result()
+        executor.submit(runners.task_of(0), None)
+        print(first.status)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "runner"),
+    [("threads", "stuck_on_zero"), ("processes", "stuck_on_zero"), ("coroutines", "stuck_on_zero_async")],
+)
+def test_a_stuck_trial_never_keeps_the_interpreter_from_ending(tmp_path: Path, kind: str, runner: str) -> None:
+    script = tmp_path / "unclosed.py"
+    script.write_text(textwrap.dedent(UNCLOSED))
+    out, err = start(script, kind, runner).communicate(timeout=30)
+    assert (out, err) == ("success\n", "")
+
+
+UNGUARDED = """
+    from opfield.campaign.executors import open_executor
+    from opfield.errors import DeclarationError
+    from tests.campaign import runners
+
+    executor = open_executor("processes", runners.context_of(runners.good), 1)
+    try:
+        executor.submit(runners.task_of(), 30.0).result()
+    except DeclarationError as error:
+        print(error)
+    executor.close(now=True)
+"""
+
+
+def test_a_script_without_a_main_guard_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "unguarded.py"
+    script.write_text(textwrap.dedent(UNGUARDED))
+    out, _ = start(script).communicate(timeout=30)
+    assert "no worker process can be started" in out
+    assert "if __name__" in out
+
+
+def start(script: Path, *arguments: str) -> subprocess.Popen[str]:
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    command = [sys.executable, str(script), *arguments]
+    return subprocess.Popen(
+        command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=script.parent
+    )
