@@ -1,15 +1,16 @@
-"""Durable cells per second of a runner that does next to nothing, against Optuna and MLflow recording the same trials.
+"""Durable cells per second of a runner that does next to nothing, against Optuna and MLflow on the same trials.
 
     python -m benchmarks.record [--cells 110_000] [--rounds 2]
 
-Ours is the whole public `run`, from the declaration to the recorded verdict: every cell checked at the trial boundary,
-chained by digest, synced to disk, projected into the tables, and compared by the views. Its fixed cost, the time of a run
-of the same candidates on one case, is told and not subtracted.
+Ours is the whole public `run`, from the declaration to the recorded verdict: every cell checked at the trial
+boundary, chained by digest, synced to disk, projected into the tables, and compared by the views. Its fixed cost, the
+time of a run of the same candidates on one case, is told and not subtracted.
 
-Each peer records the same coordinates and five metrics by its shortest way. For Optuna that is `add_trial` of a finished
-trial, with the metrics as user attributes: one operation of its storage. `ask`, six `set_user_attr` and `tell` leave
-the same data in eight, and are shown beside it. For MLflow it is `create_run`, `log_batch` and `set_terminated`. The
-peers are slower, so they record fewer trials, and what they need to open an empty store is not counted.
+Each peer records the same coordinates and five metrics by its shortest way. For Optuna that is `add_trial` of a
+finished trial, with the metrics as user attributes: one operation of its storage. `ask`, six `set_user_attr` and
+`tell` leave the same data in eight, and are shown beside it. For MLflow it is `create_run`, `log_batch` and
+`set_terminated`. The peers are slower, so they record fewer trials, and what they need to open an empty store is not
+counted.
 
 The durability differs and stands in the table: a peer syncs each trial before the next one; ours syncs a group of
 cells, so a crash can cost the last half second, which `resume` runs again. Contenders take turns, and the best round of
@@ -152,7 +153,7 @@ def opfield_cost(folder: Path, executor: str, cases: int, repeats: int) -> Cost:
     return cost
 
 
-def with_optuna_in_memory(folder: Path, recorded: Sequence[Trial]) -> float:  # noqa: ARG001 - a contender's shape
+def with_optuna_in_memory(folder: Path, recorded: Sequence[Trial]) -> Cost:  # noqa: ARG001 - a contender's shape
     import optuna
 
     return optuna_cost(optuna.create_study(), recorded)

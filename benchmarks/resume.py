@@ -2,11 +2,11 @@
 
     python -m benchmarks.resume [--cells 1_000_000] [--folder FOLDER]
 
-The campaign is begun by `run`, interrupted as Ctrl-C would, and filled by the writer that a run uses, without its runner. So
-what is resumed is what an interrupted run leaves: a thousand segments with their projections, chained from the first event to
-the last, and some ten thousand coordinates pending. Each resume has a copy of that warehouse and a process of its own; the page cache is warm. One finds the checkpoint
-that the interrupted run kept, the other has none and verifies the whole chain again. Each then runs what is pending, to the
-recorded verdict.
+The campaign is begun by `run`, interrupted as Ctrl-C would, and filled by the writer that a run uses, without its
+runner. So what is resumed is what an interrupted run leaves: a thousand segments with their projections, chained from
+the first event to the last, and some ten thousand coordinates pending. Each resume has a copy of that warehouse and a
+process of its own; the page cache is warm. One finds the checkpoint that the interrupted run kept, the other has none
+and verifies the whole chain again. Each then runs what is pending, to the recorded verdict.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def main() -> None:
 
 
 def interrupt(root: Path, cases: int, cells: int) -> None:
-    """Write the campaign up to `cells` cells: its beginning by an interrupted run, the other cells by the run's own writer."""
+    """Begin the campaign by an interrupted run, and fill it up to `cells` cells by the writer that a run uses."""
     started = time.perf_counter()
     declared = synthetic.campaign(cases)
     outcome = of.run(declared, root, executor="inline", progress=StopAfterFirst())
@@ -259,10 +259,13 @@ def report(title: str, resumed: Resumed) -> None:
             print(f"  {name:22}{seconds:7.2f} s")
     for name in resumed.missing:
         print(f"  {name} is no step any more")
-    print(
-        f"  beside it: {resumed.start:.2f} s to start the process, {resumed.trials:.2f} s for {resumed.pending:,} trials, "
-        f"{resumed.verdict:.2f} s to the verdict; at most {resumed.peak_mb:,.0f} MB"
+    parts = (
+        f"{resumed.start:.2f} s to start the process",
+        f"{resumed.trials:.2f} s for {resumed.pending:,} trials",
+        f"{resumed.verdict:.2f} s to the verdict",
+        f"at most {resumed.peak_mb:,.0f} MB",
     )
+    print(f"  beside it: {', '.join(parts)}")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from opfield.core.label import check_label
 from opfield.decision import Policy
 from opfield.errors import DeclarationError
 from opfield.experiment import Candidate, Case, Runner, Space, Workload, cases_of, field_space, propose_all
@@ -39,10 +41,13 @@ class Limits:
         Raises:
             DeclarationError: saying which.
         """
-        if self.timeout_s is not None and self.timeout_s <= 0:
-            raise DeclarationError(f"timeout_s {self.timeout_s} is not above 0; use None for no limit")
-        if self.attempts < 1 or self.pause_after < 1 or self.backoff_s < 0:
-            raise DeclarationError("attempts and pause_after are at least 1, backoff_s is not negative")
+        if self.timeout_s is not None and not (_is_number(self.timeout_s) and self.timeout_s > 0):
+            raise DeclarationError(f"timeout_s {self.timeout_s!r} is no number above 0; use None for no limit")
+        if not (_is_number(self.backoff_s) and self.backoff_s >= 0):
+            raise DeclarationError(f"backoff_s {self.backoff_s!r} is no number of seconds, 0 or more")
+        for name, count in (("attempts", self.attempts), ("pause_after", self.pause_after)):
+            if not _is_count(count):
+                raise DeclarationError(f"{name} {count!r} is not a whole number above 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +104,32 @@ class Campaign:
         Raises:
             DeclarationError: naming the member and the remedy.
         """
+        check_label("campaign name", self.name, 200)
+        if isinstance(self.metrics, Metric):
+            raise DeclarationError(f"campaign {self.name!r}: metrics is one metric; write a list of them")
         object.__setattr__(self, "metrics", tuple(self.metrics))
-        if not isinstance(self.name, str) or not self.name.strip() or len(self.name) > 200:
-            raise DeclarationError(f"a campaign's name is text of 1 to 200 characters, got {self.name!r}")
-        if isinstance(self.repeats, bool) or not isinstance(self.repeats, int) or self.repeats < 1:
+        expected: tuple[tuple[str, object, type], ...] = (
+            *(("metrics", metric, Metric) for metric in self.metrics),
+            ("policy", self.policy, Policy),
+            ("workload", self.workload, Workload),
+            ("seed_root", self.seed_root, Seed),
+            ("limits", self.limits, Limits),
+            ("proposer", self.proposer, Proposer),
+        )
+        for member, value, kind in expected:
+            if not isinstance(value, kind):
+                raise DeclarationError(
+                    f"campaign {self.name!r}: {member} holds {value!r}, a {type(value).__name__}, not a {kind.__name__}"
+                )
+        if not _is_count(self.repeats):
             raise DeclarationError(f"campaign {self.name!r}: repeats {self.repeats!r} is not a whole number above 0")
         if not callable(self.runner):
             raise DeclarationError(
                 f"campaign {self.name!r}: the runner is a {type(self.runner).__name__}, not something callable"
             )
+        if isinstance(self.secrets, str) or not all(isinstance(name, str) for name in self.secrets):
+            raise DeclarationError(f"campaign {self.name!r}: secrets is a list of names of environment variables")
+        object.__setattr__(self, "secrets", tuple(self.secrets))
         if not self.metrics:
             raise DeclarationError(f"campaign {self.name!r} declares no metric; there would be nothing to compare")
         names = [metric.name for metric in self.metrics]
@@ -120,6 +142,14 @@ class Campaign:
             raise DeclarationError(f"reproducibility {self.reproducibility!r} is no class of §47.9")
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
 def declare(
     name: str,
     *,
@@ -127,7 +157,7 @@ def declare(
     candidates: Mapping[str, Mapping[str, Any]],
     cases: Mapping[str, Any] | Iterable[Case],
     run: Runner,
-    metrics: Iterable[Metric],
+    metrics: Metric | Iterable[Metric],
     policy: Policy,
     repeats: int = 1,
     **more: Any,
@@ -140,7 +170,7 @@ def declare(
         candidates: label to the members of the baseline that it changes.
         cases: case id to input, or `Case` values.
         run: the runner.
-        metrics: metric definitions.
+        metrics: metric definitions, or a single one.
         policy: gates and preference.
         repeats: trials of each (candidate, case).
         **more: further members of `Campaign`.
@@ -150,7 +180,7 @@ def declare(
         space=field_space(name, baseline, candidates),
         workload=Workload(name, cases_of(cases)),
         runner=run,
-        metrics=tuple(metrics),
+        metrics=(metrics,) if isinstance(metrics, Metric) else tuple(metrics),
         policy=policy,
         repeats=repeats,
         **more,

@@ -1,0 +1,63 @@
+"""Declarations: what could not be carried out is refused when it is written, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import opfield as of
+from opfield.errors import DeclarationError
+
+from .campaigns import METRICS, POLICY, small
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"metrics": ["score"]}, "'score', a str, not a Metric"),
+        ({"metrics": []}, "declares no metric"),
+        ({"metrics": [*METRICS, METRICS[0]]}, "'score' twice"),
+        ({"policy": (of.coverage(),)}, "not a Policy"),
+        ({"run": "answer"}, "not something callable"),
+        ({"repeats": 0}, "not a whole number above 0"),
+        ({"repeats": True}, "not a whole number above 0"),
+        ({"repeats": 1.5}, "not a whole number above 0"),
+        ({"seed_root": 5}, "not a Seed"),
+        ({"limits": 5}, "not a Limits"),
+        ({"secrets": "API_KEY"}, "names of environment variables"),
+        ({"coupling": "shared"}, "none of common_seed"),
+        ({"reproducibility": "exact"}, "no class"),
+        ({"cases": {}}, "has no cases"),
+        ({"candidates": {}}, "patch|candidate"),
+        ({"candidates": {"same": {}}}, "changes nothing"),
+        ({"candidates": {"odd": {"gain": float("nan")}}}, "odd"),
+    ],
+)
+def test_what_cannot_be_carried_out_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(DeclarationError, match=message):
+        of.Proposer().propose(small(**changes).space)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"timeout_s": 0},
+        {"timeout_s": float("nan")},
+        {"timeout_s": "5"},
+        {"attempts": 0},
+        {"attempts": 1.5},
+        {"backoff_s": -1},
+        {"backoff_s": float("inf")},
+        {"pause_after": 0},
+    ],
+)
+def test_limits_that_could_never_be_met_are_refused(limits: dict[str, Any]) -> None:
+    with pytest.raises(DeclarationError, match=next(iter(limits))):
+        of.Limits(**limits)
+
+
+def test_a_candidate_of_an_unknown_member_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(of.OpfieldError, match="did you mean 'gain'"):
+        small(candidates={"odd": {"gian": 2}})
+    assert small(policy=POLICY).policy is POLICY

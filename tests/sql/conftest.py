@@ -1,0 +1,47 @@
+"""One connection with every view, and warehouses written from hand-made campaigns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.sql.build import Campaign, at, open_views, rows, write_campaign, write_empty
+
+Read = Callable[[str], list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="session")
+def views(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    con = open_views(write_empty(tmp_path_factory.mktemp("empty")))
+    yield con
+    con.close()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write_empty(tmp_path / "warehouse")
+
+
+@pytest.fixture
+def read(views: duckdb.DuckDBPyConnection, root: Path) -> Read:
+    """Query the warehouse `root`; ids of campaigns are left out of the rows."""
+    at(views, root)
+
+    def run(query: str) -> list[dict[str, Any]]:
+        return [{name: value for name, value in row.items() if name != "campaign_id"} for row in rows(views, query)]
+
+    return run
+
+
+@pytest.fixture
+def write(views: duckdb.DuckDBPyConnection, root: Path) -> Callable[..., str]:
+    """Write a campaign into the warehouse `root`, and return its id."""
+
+    def run(campaign: Campaign, segment_events: int = 1_000_000) -> str:
+        return write_campaign(views, root, campaign, segment_events)
+
+    return run

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.sql.build import Campaign, Metric, Trial
+
+FULL = Campaign(
+    cases={"a": {}, "b": {}},
+    metrics=[Metric("m")],
+    candidates=["c1", "c2"],
+    trials=[Trial(who, case, 0, {"m": 1.0}) for who in ("base", "c1", "c2") for case in "ab"],
+)
+
+
+def whole(read):
+    return {row["candidate_id"]: row["is_comparable"] for row in read("from integrity")}
+
+
+def test_projections_of_every_segment_are_whole(write, read):
+    write(FULL, segment_events=3)
+    assert whole(read) == {"base": True, "c1": True, "c2": True}
+    assert read("select cells, announced_measurements, measurements from integrity where candidate_id = 'c1'") == [
+        {"cells": 2, "announced_measurements": 2, "measurements": 2}
+    ]
+
+
+@pytest.mark.parametrize("table", ["cells", "cases", "metrics"])
+def test_a_table_whose_projection_is_missing_leaves_nobody_whole(write, read, root, table):
+    write(FULL)
+    for file in root.glob(f"{table}/campaign=[!n]*/*.parquet"):
+        file.unlink()
+    assert not any(whole(read).values())
+
+
+@pytest.mark.parametrize("damage", ["lost", "doubled"])
+def test_measurements_that_the_cells_did_not_announce_spoil_those_candidates_only(write, read, root, damage):
+    write(FULL, segment_events=8)  # the last segment holds the last cell, one of c2
+    last = sorted(root.glob("measurements/campaign=[!n]*/*.parquet"))[-1]
+    if damage == "lost":
+        last.unlink()
+    else:
+        shutil.copy(last, last.with_name("copy.parquet"))
+    assert whole(read) == {"base": True, "c1": True, "c2": False}
+
+
+def test_a_lost_and_a_doubled_file_do_not_cancel_out(write, read, root):
+    write(FULL, segment_events=2)  # two cells a segment
+    *_, other, last = sorted(root.glob("cells/campaign=[!n]*/*.parquet"))
+    shutil.copy(other, last)
+    assert not any(whole(read).values())
+
+
+def test_a_baseline_that_is_not_whole_leaves_nobody_comparable(write, read, root):
+    write(Campaign(cases={"a": {}}, metrics=[Metric("m")], trials=[Trial("c1", "a", 0, {"m": 1.0}), Trial("base", "a", 0, {"m": 1.0})]), 3)
+    sorted(root.glob("measurements/campaign=[!n]*/*.parquet"))[-1].unlink()
+    assert read("select candidate_id, is_whole, is_comparable from integrity order by candidate_id") == [
+        {"candidate_id": "base", "is_whole": False, "is_comparable": False},
+        {"candidate_id": "c1", "is_whole": True, "is_comparable": False},
+    ]
