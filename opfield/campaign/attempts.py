@@ -11,7 +11,7 @@ from typing import Any
 from opfield.core import Failure, canonical_json, parse_json
 from opfield.errors import IdentityError
 from opfield.experiment import Coordinate
-from opfield.warehouse.durable import storage_error
+from opfield.warehouse.durable import make_folder, storage_error
 from opfield.warehouse.layout import attempts_file
 
 
@@ -50,15 +50,16 @@ def record_attempt(root: Path, campaign_id: str, attempt: Attempt) -> None:
     }
     path = attempts_file(root, campaign_id)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with path.open("ab") as record:
-            record.write(canonical_json({**told, "sum": _sum(told)}) + b"\n")
+            # The line break comes first: what a crash tore must not take the next line with it.
+            record.write(b"\n" + canonical_json({**told, "sum": _sum(told)}))
     except OSError as error:
         raise storage_error(path, error) from error
 
 
 def read_attempts(root: Path, campaign_id: str) -> tuple[list[Attempt], list[int]]:
-    """Return the recorded attempts, and the numbers of the lines that cannot be read (a crash tears the last one)."""
+    """Return the recorded attempts, and the numbers of the lines that cannot be read (a crash tears one)."""
     attempts: list[Attempt] = []
     torn: list[int] = []
     for number, line in _lines(attempts_file(root, campaign_id)):

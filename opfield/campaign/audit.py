@@ -5,7 +5,7 @@ Runs without the runner and its providers, ignores checkpoints, and writes nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 import orjson
+import pyarrow as pa
 
 from opfield.campaign.attempts import read_attempts
 from opfield.campaign.judge import judging_views, policy_digest, verdict_payloads
@@ -24,8 +25,10 @@ from opfield.prob import coordinate_seed, read_seed
 from opfield.warehouse import ledger
 from opfield.warehouse.contract import projection_query
 from opfield.warehouse.files import (
+    UNREADABLE,
     Finding,
     check_artifacts,
+    check_blobs,
     check_campaign_files,
     check_shared_files,
     check_strays,
@@ -33,9 +36,10 @@ from opfield.warehouse.files import (
 )
 from opfield.warehouse.layout import attempts_file, relative, table_folder
 from opfield.warehouse.ledger import Event
-from opfield.warehouse.material import artifact_ids, find_artifact
+from opfield.warehouse.lock import is_held
+from opfield.warehouse.material import artifact_ids, find_artifact, find_artifacts
 from opfield.warehouse.projection import campaigns_on_disk, projected_tables, register_segment
-from opfield.warehouse.session import connect, read_rows
+from opfield.warehouse.session import connect_snapshot, read_rows
 from opfield.warehouse.store import open_store
 
 
@@ -79,35 +83,39 @@ def audit(root: Path, campaign: str | None = None) -> AuditReport:
     else:
         findings += check_shared_files(root)
     findings += check_strays(root)
+    findings += check_blobs(root)
     events = 0
     campaigns = [campaign] if campaign else campaigns_on_disk(root)
     for campaign_id in campaigns:
-        findings += check_campaign_files(root, campaign_id)
-        findings += check_artifacts(root, campaign_id)
+        holder = is_held(root, campaign_id)
+        if holder is not None:
+            folder = relative(root, table_folder(root, "events", campaign_id))
+            notes.append(Finding(folder, "held", f"it is being written by {holder}, so files may seem to be missing"))
+        damaged = [*check_campaign_files(root, campaign_id), *check_artifacts(root, campaign_id)]
+        findings += damaged
         _, torn = read_attempts(root, campaign_id)
         name = relative(root, attempts_file(root, campaign_id))
         notes += [Finding(name, "torn", f"line {line} cannot be read; it is an operational record") for line in torn]
         seen, found = _check_history(root, campaign_id)
         events += seen.sequence
         findings += found
-        if not found:
+        # Nothing can be recomputed from files that are not what was written.
+        if not found and not any(each.law in UNREADABLE for each in damaged):
             findings += _guarded(root, campaign_id, seen)
     return AuditReport(len(campaigns), events, count_files(root), tuple(findings), tuple(notes))
 
 
 def _check_history(root: Path, campaign_id: str) -> tuple[CampaignState, list[Finding]]:
     """Fold the whole history, verifying every digest, and stop at the first breach."""
-    state = CampaignState()
+    state = CampaignState(campaign_id)
     for path in ledger.segments(root, campaign_id):
         name = relative(root, path)
         try:
             for event in ledger.read_segment(path):
-                if event.campaign_id != campaign_id:
-                    return state, [Finding(name, "campaign", f"holds an event of {event.campaign_id}")]
                 reduce(state, event)
                 _check_canonical(event)
-        except (OpfieldError, KeyError, TypeError, ValueError) as error:
-            return state, [Finding(name, "history", str(error) or type(error).__name__)]
+        except (OpfieldError, OSError) as error:
+            return state, [Finding(name, "history", str(error))]
     return state, []
 
 
@@ -139,24 +147,22 @@ def _check_identities(root: Path, campaign_id: str, state: CampaignState) -> Ite
     workload = parse_json(find_artifact(root, campaign_id, state.started["workload_artifact"]))
     if workload_digest(workload) != identity["workload"]:
         yield Finding(folder, "identity", "the workload's digest does not follow from the kept cases")
+    registered: dict[str, dict[str, Any]] = {}
     for event in ledger.read_events(root, campaign_id):
-        if event.type == ledger.TRIAL_COMPLETED:
+        if len(registered) == len(state.registered):
             break
         if event.type == ledger.CANDIDATE_REGISTERED:
             payload = orjson.loads(event.payload)
-            yield from _check_candidate(root, campaign_id, payload)
+            registered[payload["artifact_id"]] = payload
+    for artifact_id, content in find_artifacts(root, campaign_id, registered).items():
+        told, payload = parse_json(content), registered[artifact_id]
+        baseline, spec = read_envelope(told["baseline"]), read_envelope(told["spec"])
+        if candidate_id(baseline.digest, spec.digest, told["patch"]) != payload["candidate_id"]:
+            yield Finding(folder, "identity", f"candidate {payload['label']!r} is not what its id names")
     views = judging_views(root, campaign_id, state.started)
     kinds = {gate["kind"] for gate in identity["policy"]["gates"]}
     if policy_digest(views, kinds) != identity["policy"]["sql"]:
         yield Finding(folder, "policy", "the kept SQL is not the one that the campaign was declared under")
-
-
-def _check_candidate(root: Path, campaign_id: str, payload: Mapping[str, Any]) -> Iterator[Finding]:
-    told = parse_json(find_artifact(root, campaign_id, payload["artifact_id"]))
-    baseline, spec = read_envelope(told["baseline"]), read_envelope(told["spec"])
-    if candidate_id(baseline.digest, spec.digest, told["patch"]) != payload["candidate_id"]:
-        folder = relative(root, table_folder(root, "artifacts", campaign_id))
-        yield Finding(folder, "identity", f"candidate {payload['label']!r} is not what its id names")
 
 
 def _check_cells(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
@@ -176,9 +182,9 @@ def _check_cells(root: Path, campaign_id: str, state: CampaignState) -> Iterator
 
 def _check_projections(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
     """Project the whole history again and compare the rows with those on disk, both ways."""
-    events = ledger.as_table(list(ledger.read_events(root, campaign_id)))
-    with closing(connect(root, campaign_id)) as con:
-        register_segment(con, events, lambda name: find_artifact(root, campaign_id, name))
+    events = pa.concat_tables(ledger.read_table(path) for path in ledger.segments(root, campaign_id))
+    with closing(connect_snapshot(root, campaign_id, ())) as con:
+        register_segment(con, events, lambda names: find_artifacts(root, campaign_id, names))
         for table, contract in projected_tables().items():
             folder = relative(root, table_folder(root, table, campaign_id))
             columns = ", ".join(column.name for column in contract.columns)
@@ -195,10 +201,13 @@ def _check_projections(root: Path, campaign_id: str, state: CampaignState) -> It
 def _check_violations(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
     """Read the audit views, which state the same laws in SQL."""
     folder = relative(root, table_folder(root, "events", campaign_id))
-    with closing(connect(root, campaign_id)) as con:
-        for view in ("violations", "duplicates"):
+    views = ("violations", "duplicates")
+    with closing(connect_snapshot(root, campaign_id, views)) as con:
+        for view in views:
             for row in read_rows(con, f"from {view} limit 20"):
-                yield Finding(folder, view, ", ".join(f"{key} {value}" for key, value in row.items() if key != "campaign_id"))
+                yield Finding(
+                    folder, view, ", ".join(f"{key} {value}" for key, value in row.items() if key != "campaign_id")
+                )
 
 
 def _check_verdicts(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
@@ -218,5 +227,3 @@ def _check_verdicts(root: Path, campaign_id: str, state: CampaignState) -> Itera
             continue
         if found is None or canonical_json(found) != event.payload.encode("utf-8"):
             yield Finding(folder, "verdict", f"event {event.sequence} ({event.type}) is not what the views say now")
-
-

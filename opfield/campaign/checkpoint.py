@@ -6,17 +6,17 @@ all of them.
 
 from __future__ import annotations
 
+import hashlib
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from opfield.campaign.reducer import CampaignState, fold
-from opfield.core import canonical_json, digest
 from opfield.warehouse import ledger
-from opfield.warehouse.durable import replace, write_temporary
+from opfield.warehouse.durable import write_bytes
 from opfield.warehouse.layout import checkpoint_file
 
 #: Histories below this many events are folded faster than a checkpoint is read.
@@ -33,29 +33,18 @@ def load_state(root: Path, campaign_id: str) -> CampaignState:
     """
     state = _read(root, campaign_id)
     if state is not None:
-        at = next(iter(ledger.read_events(root, campaign_id, after=state.sequence - 1)), None)
+        at = next(ledger.read_events(root, campaign_id, after=state.sequence - 1), None)
         if at is None or at.digest != state.digest:
             state = None
-    return fold(ledger.read_events(root, campaign_id, after=state.sequence if state else 0), state)
+    state = state or CampaignState(campaign_id)
+    return fold(ledger.read_events(root, campaign_id, after=state.sequence), state)
 
 
 def save_state(root: Path, state: CampaignState) -> None:
     """Keep a state as the campaign's checkpoint, where the history is long enough to gain from it."""
     if state.sequence < WORTH_IT:
         return
-    candidates, cases, repeats = [], [], []
-    for candidate, pairs in state.accepted.items():
-        for case_id, repeat in sorted(pairs):
-            candidates.append(candidate)
-            cases.append(case_id)
-            repeats.append(repeat)
-    table = pa.table(
-        {
-            "candidate_id": pa.array(candidates).dictionary_encode(),
-            "case_id": pa.array(cases).dictionary_encode(),
-            "repeat": pa.array(repeats, pa.int32()),
-        }
-    )
+    pairs = [pair for accepted in state.accepted.values() for pair in accepted]
     told = {
         "campaign_id": state.campaign_id,
         "sequence": state.sequence,
@@ -63,42 +52,55 @@ def save_state(root: Path, state: CampaignState) -> None:
         "fence": state.fence,
         "started": state.started,
         "registered": list(state.registered.items()),
-        "compared": sorted(state.compared),
+        "accepted": [(candidate, len(accepted)) for candidate, accepted in state.accepted.items()],
+        "compared": list(state.compared),
         "decided": list(state.decided.items()),
         "terminal": state.terminal,
         "completed": state.completed,
-        "rows": _rows_digest(table),
     }
-    signed = canonical_json({**told, "self": digest("opfield/checkpoint/v1", canonical_json(told))})
-    table = table.replace_schema_metadata({_KEY: signed})
-    path = checkpoint_file(root, state.campaign_id)
-    replace(write_temporary(path.parent, lambda temporary: pq.write_table(table, temporary)), path)
+    rows = pa.record_batch(
+        {
+            "case_id": pa.array([case_id for case_id, _ in pairs], pa.string()).dictionary_encode(),
+            "repeat": pa.array([repeat for _, repeat in pairs], pa.int32()),
+        },
+        metadata={_KEY: orjson.dumps(told)},
+    )
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as stream:
+        stream.write_batch(rows)
+    body = sink.getvalue().to_pybytes()
+    write_bytes(checkpoint_file(root, state.campaign_id), _sum(body) + b"\n" + body)
 
 
 def _read(root: Path, campaign_id: str) -> CampaignState | None:
+    """Return the state that the checkpoint holds; None where there is none, or not a whole one of this campaign."""
     try:
-        table = pq.ParquetFile(checkpoint_file(root, campaign_id)).read()
-        told: dict[str, Any] = orjson.loads(table.schema.metadata[_KEY])
-        signed = told.pop("self")
-        if signed != digest("opfield/checkpoint/v1", canonical_json(told)):
+        head, _, body = checkpoint_file(root, campaign_id).read_bytes().partition(b"\n")
+        if head != _sum(body):
             return None
-        if told["campaign_id"] != campaign_id or told["rows"] != _rows_digest(table):
+        rows = pa.ipc.open_stream(body).read_next_batch()
+        told: dict[str, Any] = orjson.loads(rows.schema.metadata[_KEY])
+        if told["campaign_id"] != campaign_id:
             return None
+        return _restored(told, rows)
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
         return None
-    accepted: dict[str, set[tuple[str, int]]] = {told["started"]["baseline_id"]: set()}
-    accepted.update({candidate: set() for candidate, _ in told["registered"]})
-    for candidate in accepted:
-        rows = table.filter(pa.compute.equal(table["candidate_id"], candidate))
-        accepted[candidate] = set(zip(rows["case_id"].to_pylist(), rows["repeat"].to_pylist(), strict=True))
+
+
+def _restored(told: dict[str, Any], rows: pa.RecordBatch) -> CampaignState:
+    cases = rows["case_id"].dictionary.to_pylist()
+    case_ids = map(cases.__getitem__, rows["case_id"].indices.to_numpy().tolist())
+    pairs = zip(case_ids, rows["repeat"].to_numpy().tolist(), strict=True)
+    declared = told["started"]["identity"]["candidates"]
     return CampaignState(
-        campaign_id=campaign_id,
+        campaign_id=told["campaign_id"],
         sequence=told["sequence"],
         digest=told["digest"],
         fence=told["fence"],
         started=told["started"],
+        declared=None if declared is None else frozenset(declared),
         registered=dict(told["registered"]),
-        accepted=accepted,
+        accepted={candidate: set(islice(pairs, count)) for candidate, count in told["accepted"]},
         compared=set(told["compared"]),
         decided=dict(told["decided"]),
         terminal=told["terminal"],
@@ -106,13 +108,5 @@ def _read(root: Path, campaign_id: str) -> CampaignState | None:
     )
 
 
-def _rows_digest(table: pa.Table) -> str:
-    """Return a digest over the rows, whatever their encoding in the file."""
-    plain = table.replace_schema_metadata(None).combine_chunks()
-    columns = [plain.column(name) for name in plain.column_names]
-    decoded = [column.cast(pa.string()) for column in columns[:2]] + [columns[2]]
-    sink = pa.BufferOutputStream()
-    flat = pa.table(decoded, names=plain.column_names).combine_chunks()
-    with pa.ipc.new_stream(sink, flat.schema) as stream:
-        stream.write_table(flat)
-    return digest("opfield/checkpoint/rows/v1", sink.getvalue().to_pybytes())
+def _sum(body: bytes) -> bytes:
+    return hashlib.sha256(body).hexdigest().encode()

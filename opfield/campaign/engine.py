@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import queue
+import signal
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, Future
-from contextlib import closing
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final, Protocol
 
 from opfield.campaign.attempts import Attempt, read_attempts, record_attempt
@@ -170,12 +173,19 @@ class _Opening:
         writer = self.writer
         if writer.state.terminal:
             return _Stop(writer.state.terminal)
-        self._start()
-        pending = pending_coordinates(writer)
-        if pending:
-            stop = self._run_trials(pending)
-            if stop is not None:
-                return stop
+        # An executor that does not suit the runner is refused here, before the first event.
+        context = trial_context(self.prepared, str(writer.root))
+        executor = open_executor(self.options.executor, context, self.options.workers)
+        is_clean = False
+        try:
+            self._start()
+            pending = pending_coordinates(writer)
+            stop = self._run_trials(executor, pending) if pending else None
+            is_clean = stop is None
+        finally:
+            executor.close(now=not is_clean)
+        if stop is not None:
+            return stop
         finish(writer)
         return _Stop("completed")
 
@@ -200,39 +210,32 @@ class _Opening:
                 writer.accept(ledger.CANDIDATE_REGISTERED, payload, prepared.artifacts)
         writer.flush()
 
-    def _run_trials(self, pending: list[Coordinate]) -> _Stop | None:
+    def _run_trials(self, executor: TrialExecutor, pending: list[Coordinate]) -> _Stop | None:
         """Run what is pending; return why it stopped early, None where every coordinate has its cell."""
         writer, progress = self.writer, self.options.progress
         work = WorkQueue.of(interleaved(pending, self.prepared.campaign.seed_root))
-        context = trial_context(self.prepared, str(writer.root))
         stop: _Stop | None = None
-        executor = open_executor(self.options.executor, context, self.options.workers)
         progress.begin(self.prepared.campaign.name, writer.state.declared_cells, writer.state.cells)
-        is_clean = False
         try:
-            while (work or self.tasks) and stop is None:
-                self._dispatch(executor, work)
-                self._collect(work)
-                writer.tick()
-                if self.failed_in_row >= self.limits.pause_after:
-                    stop = _Stop(
-                        "paused",
-                        f"{self.failed_in_row} coordinates in a row failed for want of infrastructure",
-                    )
-            is_clean = stop is None
-        except KeyboardInterrupt:
-            stop = _Stop("interrupted", "stopped by Ctrl-C")
+            with asked_to_stop() as asked:
+                while (work or self.tasks) and stop is None:
+                    self._dispatch(executor, work)
+                    self._collect(work)
+                    writer.tick()
+                    if asked.is_set():
+                        stop = _Stop("interrupted", "stopped on request")
+                    elif self.failed_in_row >= self.limits.pause_after * self.limits.attempts:
+                        reason = f"{self.failed_in_row} attempts in a row failed for want of infrastructure"
+                        stop = _Stop("paused", reason)
         finally:
             progress.end()
-            executor.close(now=not is_clean)
-        if stop is not None:
-            self._collect_finished()
         writer.flush()
         missing = writer.state.declared_cells - writer.state.cells
         if stop is not None:
-            return _Stop(stop.state, stop.reason, missing)
+            return replace(stop, pending=missing)
         if self.left_pending:
-            return _Stop("pending", f"{self.left_pending} coordinates failed for want of infrastructure", missing)
+            reason = f"{self.left_pending} coordinates failed for want of infrastructure"
+            return _Stop("pending", reason, missing)
         return None
 
     def _dispatch(self, executor: TrialExecutor, work: WorkQueue) -> None:
@@ -256,17 +259,6 @@ class _Opening:
                 future = self.done.get_nowait()
         except queue.Empty:
             return
-
-    def _collect_finished(self) -> None:
-        """After stopping: keep what finished well, forget what was cut off."""
-        while not self.done.empty():
-            future = self.done.get_nowait()
-            task = self.tasks.pop(future, None)
-            if task is None or future.cancelled() or future.exception() is not None:
-                continue
-            evidence = future.result()
-            if evidence.status in (Status.SUCCESS, Status.DOMAIN_FAILURE):
-                self._accept(evidence)
 
     def _take(self, future: Future[TrialEvidence], work: WorkQueue) -> None:
         task = self.tasks.pop(future)
@@ -301,6 +293,30 @@ class _Opening:
             payload["runner_source"] = self.changed_source
         self.writer.accept(ledger.TRIAL_COMPLETED, payload, evidence.artifacts)
         self.options.progress.accepted(evidence.status)
+
+
+@contextmanager
+def asked_to_stop() -> Iterator[threading.Event]:
+    """Yield an event that the first Ctrl-C or SIGTERM sets, so that no step is cut in the middle; a second one cuts.
+
+    Outside the main thread, where no signal arrives, the event is never set.
+    """
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def trial_payload(evidence: TrialEvidence, seed: str) -> dict[str, Any]:

@@ -327,5 +327,5 @@ def _die_with_coordinator() -> None:
     # itself signals the group when the coordinator's end of the pipe closes; unhandled, that ends a process.
     signal.signal(signal.SIGIO, signal.SIG_DFL)
     fcntl.fcntl(sentinel, fcntl.F_SETOWN, -os.getpgrp())
-    fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL))
+    fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL) | os.O_ASYNC)
     threading.Thread(target=watch, name="opfield coordinator watch", daemon=True).start()

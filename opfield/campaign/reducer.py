@@ -24,11 +24,12 @@ class CampaignState:
     """What a history amounts to.
 
     Attributes:
-        campaign_id: campaign of the history; empty before the first event.
+        campaign_id: campaign of the history; empty before the first event where any is welcome.
         sequence: last sequence seen.
         digest: last digest seen; the root once terminal.
         fence: greatest fence seen.
         started: payload of `campaign.started`.
+        declared: candidates that may be registered; None where a proposer brings them as it goes.
         registered: candidate id to label, in order of registration.
         accepted: candidate id, the baseline's too, to the (case, repeat) pairs accepted.
         compared: candidates with a recorded comparison.
@@ -42,6 +43,7 @@ class CampaignState:
     digest: str = ""
     fence: int = 0
     started: dict[str, Any] = field(default_factory=dict)
+    declared: frozenset[str] | None = frozenset()
     registered: dict[str, str] = field(default_factory=dict)
     accepted: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
     compared: set[str] = field(default_factory=set)
@@ -78,7 +80,10 @@ def reduce(state: CampaignState, event: Event, *, is_own: bool = False) -> Campa
     handler = _HANDLERS.get(event.type)
     if handler is None:
         raise _breach("type", event, f"unknown event type {event.type!r}; this history needs a newer opfield")
-    handler(state, event, payload)
+    try:
+        handler(state, event, payload)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _breach("payload", event, f"lacks what its type demands, or holds something else: {error}") from None
     state.campaign_id = event.campaign_id
     state.sequence = event.sequence
     state.digest = event.digest
@@ -104,7 +109,7 @@ def _check_frame(state: CampaignState, event: Event, is_own: bool) -> Any:
         raise _breach("terminal", event, f"the campaign was {state.terminal} at event {state.sequence}")
     if event.sequence != state.sequence + 1:
         raise _breach("sequence", event, f"expected sequence {state.sequence + 1}")
-    if state.sequence and event.campaign_id != state.campaign_id:
+    if state.campaign_id and event.campaign_id != state.campaign_id:
         raise _breach("campaign", event, f"belongs to {event.campaign_id}, the history to {state.campaign_id}")
     if (state.sequence == 0) != (event.type == ledger.CAMPAIGN_STARTED):
         raise _breach("start", event, "campaign.started is the first event and only the first")
@@ -135,17 +140,22 @@ def _check_frame(state: CampaignState, event: Event, is_own: bool) -> Any:
 
 
 def _started(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
+    baseline_id, cases, identity = payload["baseline_id"], payload["cases"], payload["identity"]
+    repeats, declared = identity["repeats"], identity["candidates"]
+    if not (isinstance(baseline_id, str) and type(cases) is int and type(repeats) is int):
+        raise _breach("payload", event, "states no baseline, or no number of cases or repeats")
+    state.declared = None if declared is None else frozenset(declared)
     state.started = payload
-    state.accepted = {payload["baseline_id"]: set()}
+    state.accepted = {baseline_id: set()}
 
 
 def _registered(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
-    candidate = payload["candidate_id"]
-    if candidate in state.registered:
-        raise _breach("candidate", event, f"{candidate} is registered already")
-    if candidate not in state.started["identity"]["candidates"]:
+    candidate, label = payload["candidate_id"], payload["label"]
+    if candidate in state.accepted:
+        raise _breach("candidate", event, f"{candidate} is registered already, or the baseline")
+    if state.declared is not None and candidate not in state.declared:
         raise _breach("candidate", event, f"{candidate} is not among the campaign's candidates")
-    state.registered[candidate] = payload["label"]
+    state.registered[candidate] = label
     state.accepted[candidate] = set()
 
 
@@ -158,13 +168,15 @@ def _trial(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
         raise _breach("trial", event, f"arm {payload['arm']!r} of a cell that belongs to the {arm}")
     if payload["status"] not in _STATUSES:
         raise _breach("trial", event, f"status {payload['status']!r} is not terminal")
-    repeat = payload["repeat"]
-    if not 0 <= repeat < state.started["identity"]["repeats"]:
+    case_id, repeat = payload["case_id"], payload["repeat"]
+    if type(repeat) is not int or not 0 <= repeat < state.started["identity"]["repeats"]:
         raise _breach("trial", event, f"repeat {repeat} is outside the declared repeats")
+    if not isinstance(case_id, str):
+        raise _breach("trial", event, f"case id {case_id!r} is no text")
     if candidate in state.compared or (arm == "baseline" and state.compared):
         raise _breach("trial", event, "a comparison over these cells is recorded already")
     accepted = state.accepted[candidate]
-    pair = (payload["case_id"], repeat)
+    pair = (case_id, repeat)
     if pair in accepted:
         raise _breach("coordinate", event, f"{arm} {candidate} {pair} is accepted already")
     accepted.add(pair)
@@ -191,7 +203,8 @@ def _decision(state: CampaignState, event: Event, payload: dict[str, Any]) -> No
 
 
 def _completed(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
-    undecided = set(state.started["identity"]["candidates"]) - set(state.decided)
+    declared = state.registered.keys() if state.declared is None else state.declared
+    undecided = declared - state.decided.keys()
     if undecided:
         raise _breach("completion", event, f"{len(undecided)} candidates are not decided")
     if payload["selected"] not in state.accepted:

@@ -7,9 +7,12 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from opfield.experiment import Coordinate
 from opfield.prob import Seed
+
+_PLACE = attrgetter("case_id", "repeat", "candidate_id")
 
 
 def interleaved(pending: Iterable[Coordinate], root: Seed) -> list[Coordinate]:
@@ -19,7 +22,7 @@ def interleaved(pending: Iterable[Coordinate], root: Seed) -> list[Coordinate]:
     order depends on the seed root and on what is pending, on nothing else.
     """
     blocks: dict[tuple[str, int], list[Coordinate]] = defaultdict(list)
-    for coordinate in sorted(pending):
+    for coordinate in sorted(pending, key=_PLACE):
         blocks[coordinate.case_id, coordinate.repeat].append(coordinate)
     shuffle = random.Random(root.split("opfield/schedule/v1").value)
     keys = sorted(blocks)

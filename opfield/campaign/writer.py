@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 import duckdb
 
-from opfield.campaign.checkpoint import load_state, save_state
+from opfield.campaign.checkpoint import WORTH_IT, load_state, save_state
 from opfield.campaign.reducer import CampaignState, reduce
 from opfield.core import canonical_json
 from opfield.errors import WarehouseError
 from opfield.warehouse import ledger
 from opfield.warehouse.artifacts import Artifact, read_content
+from opfield.warehouse.contract import TABLE_NAMES
 from opfield.warehouse.durable import sweep
-from opfield.warehouse.layout import table_folder
+from opfield.warehouse.layout import digests_folder, table_folder
 from opfield.warehouse.ledger import Event
-from opfield.warehouse.lock import Locking, hold
-from opfield.warehouse.material import artifact_ids, find_artifact, write_artifacts
+from opfield.warehouse.lock import Locking, hold, no_lock
+from opfield.warehouse.material import artifact_ids, find_artifacts, write_artifacts
 from opfield.warehouse.projection import catch_up, project
 from opfield.warehouse.seal import finish_seal
 from opfield.warehouse.store import open_partition
@@ -29,6 +30,8 @@ from opfield.warehouse.store import open_partition
 #: A segment closes at this many events, or when its first one is this old (group commit).
 SEGMENT_EVENTS: Final = 1024
 SEGMENT_SECONDS: Final = 0.5
+#: Segments that may wait for the disk before the one who accepts waits as well.
+PUBLICATIONS: Final = 4
 
 
 class CampaignWriter:
@@ -49,10 +52,14 @@ class CampaignWriter:
         self.campaign_id = campaign_id
         self._known = artifact_ids(root, campaign_id)
         self._contents: dict[str, Artifact] = {}
-        self._con = duckdb.connect(config={"threads": 1})
-        catch_up(self._con, root, campaign_id, self.read_artifact)
+        # The state before the projections: without a lock another writer may publish in between, and then the views know
+        # more cells than the state, never fewer, so that nothing accepted counts as pending.
         self.state: CampaignState = load_state(root, campaign_id)
+        self._con = duckdb.connect(config={"threads": 1})
+        catch_up(self._con, root, campaign_id, self._read_artifacts)
+        # Two openings never publish under one fence: whoever publishes first takes the other's slot.
         self._fence = self.state.fence + 1
+        self._checkpointed = self.state.sequence
         self._waiting: list[Event] = []
         self._retained: list[Artifact] = []
         self._first_waited = 0.0
@@ -108,27 +115,34 @@ class CampaignWriter:
             publication.result()
         self._publications.clear()
 
-    def read_artifact(self, artifact_id: str) -> bytes:
-        """Return the verified content of an artifact of this campaign."""
-        if artifact_id in self._contents:
-            return read_content(self.root, self._contents[artifact_id])
-        return find_artifact(self.root, self.campaign_id, artifact_id)
-
     def close(self) -> None:
         """Let running publications end and give the resources back; what was not flushed is not accepted."""
         self._publisher.shutdown(wait=True)
-        failed = any(publication.exception() for publication in self._publications)
         self._con.close()
-        if not failed and not self._waiting:
-            save_state(self.root, self.state)
+        has_failed = any(publication.exception() for publication in self._publications)
+        if not has_failed and not self._waiting:
+            self._keep_checkpoint(self._checkpointed + 1)
 
     def _close_segment(self) -> None:
         self._raise_failed()
-        if self._waiting:
-            events, artifacts = self._waiting, self._retained
-            self._waiting, self._retained = [], []
-            self._publications = [each for each in self._publications if not each.done() or each.exception()]
-            self._publications.append(self._publisher.submit(self._publish, events, artifacts))
+        if not self._waiting:
+            return
+        events, artifacts = self._waiting, self._retained
+        self._waiting, self._retained = [], []
+        self._publications = [each for each in self._publications if not each.done() or each.exception()]
+        self._publications.append(self._publisher.submit(self._publish, events, artifacts))
+        if len(self._publications) > PUBLICATIONS:
+            self._publications[0].result()
+        if self.state.sequence >= 2 * max(self._checkpointed, WORTH_IT):
+            self.flush()
+            self._keep_checkpoint(self.state.sequence)
+
+    def _keep_checkpoint(self, least: int) -> None:
+        """Keep the state, which is published, where it has reached a sequence; a checkpoint is worth no failure."""
+        if self.state.sequence >= least:
+            with suppress(WarehouseError):
+                save_state(self.root, self.state)
+            self._checkpointed = self.state.sequence
 
     def _publish(self, events: list[Event], artifacts: list[Artifact]) -> None:
         # One thread publishes in order, so a failed segment must stop the ones behind it.
@@ -138,7 +152,13 @@ class CampaignWriter:
             write_artifacts(self.root, self.campaign_id, artifacts)
         ledger.publish(self.root, events)
         table = ledger.as_table(events)
-        project(self._con, self.root, self.campaign_id, events[0].sequence, table, self.read_artifact)
+        project(self._con, self.root, self.campaign_id, events[0].sequence, table, self._read_artifacts)
+
+    def _read_artifacts(self, artifact_ids: Collection[str]) -> dict[str, bytes]:
+        """Return the verified contents of artifacts of this campaign."""
+        fresh = {each: self._contents[each] for each in artifact_ids if each in self._contents}
+        found = {each: read_content(self.root, artifact) for each, artifact in fresh.items()}
+        return {**found, **find_artifacts(self.root, self.campaign_id, set(artifact_ids) - found.keys())}
 
     def _raise_failed(self) -> None:
         for publication in self._publications:
@@ -156,9 +176,12 @@ def open_writer(root: Path, campaign_id: str, locking: Locking = hold) -> Iterat
     """
     with locking(root, campaign_id):
         open_partition(root, campaign_id)
-        if locking is hold:
-            for table in ("events", "cells", "measurements", "artifacts"):
-                sweep(table_folder(root, table, campaign_id))
+        if locking is not no_lock:
+            for folder in (
+                *(table_folder(root, table, campaign_id) for table in TABLE_NAMES),
+                digests_folder(root, campaign_id),
+            ):
+                sweep(folder)
             finish_seal(root, campaign_id)
         writer = CampaignWriter(root, campaign_id)
         try:

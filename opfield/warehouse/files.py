@@ -11,7 +11,6 @@ from typing import Final
 from opfield.errors import OpfieldError, WarehouseError
 from opfield.warehouse.artifacts import read_content
 from opfield.warehouse.contract import TABLE_NAMES
-from opfield.warehouse.durable import TEMPORARY
 from opfield.warehouse.layout import (
     EMPTY,
     FIRST,
@@ -35,6 +34,9 @@ OUTSIDE_MEANING: Final = {
     "checkpoints": "disposable; checked against itself and the ledger before use",
     "attempts": "operational record; each line carries its own sum",
 }
+
+#: Laws of findings about files whose rows are not those that were written.
+UNREADABLE: Final = frozenset({"altered", "missing", "unreadable", "artifact"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,6 @@ def _check_zero_rows(root: Path, table: str, path: Path) -> Iterator[Finding]:
 
 
 def _present(folder: Path) -> list[Path]:
-    """Return what stands in a folder, less what a writer has not given its name yet."""
-    if not folder.is_dir():
-        return []
-    return sorted(path for path in folder.iterdir() if not path.name.startswith(TEMPORARY))
+    """Return what stands in a folder, less hidden files that no reader's glob matches, a writer's unfinished ones among them."""
+    found = folder.iterdir() if folder.is_dir() else ()
+    return sorted(path for path in found if not path.name.startswith(".") or path.suffix == ".parquet")

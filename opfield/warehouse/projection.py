@@ -126,9 +126,7 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def catch_up(
-    con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str, read_artifacts: ReadArtifacts
-) -> list[Path]:
+def catch_up(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str, read_artifacts: ReadArtifacts) -> list[Path]:
     """Project every segment whose projection is not whole, and return those segments; for the writer only."""
     behind: list[Path] = []
     folder = digests_folder(root, campaign_id)

@@ -61,9 +61,7 @@ def is_sealed(root: Path, campaign_id: str) -> bool:
     return (digests_folder(root, campaign_id) / SEALED).exists()
 
 
-def seal_campaign(
-    root: Path, campaign_id: str, con: duckdb.DuckDBPyConnection, step: Step = lambda name: None
-) -> int:
+def seal_campaign(root: Path, campaign_id: str, con: duckdb.DuckDBPyConnection, step: Step = lambda name: None) -> int:
     """Merge the files of a finished campaign; call it under the lock. Return how many files there were before.
 
     Args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,9 @@ from opfield.campaign import engine
 from opfield.campaign.audit import audit
 from opfield.campaign.engine import Outcome, cancel, finish_with_failures, run
 from opfield.campaign.prepare import prepare
+from opfield.campaign.schedule import interleaved
 from opfield.errors import DeclarationError, OpfieldError, UnknownNameError
+from opfield.experiment import Coordinate
 from opfield.warehouse.ledger import read_events
 from opfield.warehouse.session import installed_views, open_warehouse
 
@@ -121,7 +124,7 @@ def test_ctrl_c_keeps_what_was_accepted(tmp_path: Path) -> None:
         def accepted(self, _status: of.Status) -> None:
             self.cells += 1
             if self.cells == 7:
-                raise KeyboardInterrupt
+                signal.raise_signal(signal.SIGINT)
 
     stopped = run(small(), tmp_path, executor="inline", progress=Interrupting())
     assert stopped.state == "interrupted"
@@ -223,3 +226,25 @@ def test_an_unknown_campaign_can_be_neither_finished_nor_cancelled(tmp_path: Pat
     for end in (finish_with_failures, lambda root, name: cancel(root, name, "why")):
         with pytest.raises(OpfieldError, match="no history"):
             end(tmp_path, "sha256:" + "0" * 64)
+
+
+def test_an_executor_that_does_not_suit_is_refused_before_the_first_event(tmp_path: Path) -> None:
+    with pytest.raises(DeclarationError, match="coroutine"):
+        run(small(), tmp_path, executor="coroutines")
+    assert rows(tmp_path, "from events") == []
+
+
+def test_the_order_of_trials_interleaves_the_arms_and_depends_on_the_seed_alone() -> None:
+    coordinates = [
+        Coordinate(candidate, "baseline" if candidate == "base" else "candidate", case, repeat)
+        for candidate in ("base", "x", "y")
+        for case in ("a", "b", "c", "d")
+        for repeat in range(5)
+    ]
+    ordered = interleaved(coordinates, of.Seed(1))
+    assert sorted(ordered) == sorted(coordinates)
+    assert ordered == interleaved(reversed(coordinates), of.Seed(1))
+    assert ordered != interleaved(coordinates, of.Seed(2))
+    blocks = [ordered[start : start + 3] for start in range(0, len(ordered), 3)]
+    assert all(len({(each.case_id, each.repeat) for each in block}) == 1 for block in blocks)
+    assert len({block[0].candidate_id for block in blocks}) == 3  # no arm always goes first

@@ -394,13 +394,18 @@ def test_workers_die_with_their_coordinator_and_never_hold_its_lock(tmp_path: Pa
     time.sleep(0.1)
     pids = [int(pid) for mark in marks.iterdir() for pid in mark.read_text().split()]
     assert all(map(is_alive, pids))
-    with lock.open() as held:
-        with pytest.raises(BlockingIOError):
+    try:
+        with lock.open() as held:
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            coordinator.send_signal(number)
+            coordinator.wait()
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        coordinator.send_signal(number)
+        until(lambda: not any(map(is_alive, pids)), within_s=2)
+    finally:
+        for pid in filter(is_alive, pids):
+            os.kill(pid, signal.SIGKILL)
         coordinator.communicate()
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    until(lambda: not any(map(is_alive, pids)), within_s=2)
 
 
 UNCLOSED = """

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.sql.build import Campaign, Metric, Trial
+
+COVERED = {"kind": "coverage", "name": "covered"}
+UNFAILED = {"kind": "failures", "name": "unfailed"}
+BETTER = {"kind": "mean_delta", "name": "better", "metric": "m", "threshold": 0.0}
+FULL = Campaign(
+    cases={"a": {}},
+    metrics=[Metric("m")],
+    gates=[COVERED, UNFAILED, BETTER],
+    preference="m",
+    trials=[Trial("base", "a", 0, {"m": 1.0}), Trial("c1", "a", 0, {"m": 3.0})],
+)
+
+
+def decided(read):
+    return [tuple(row.values()) for row in read("select candidate_id, decision, gate, score, is_final from decisions order by all")]
+
+
+def test_a_candidate_that_passes_every_gate_passes(write, read):
+    write(FULL)
+    assert decided(read) == [("c1", "pass", None, 2.0, True)]
+    assert read("select label, message from decisions") == [{"label": "label c1", "message": "every gate passes"}]
+
+
+def test_the_first_gate_that_does_not_pass_decides(write, read):
+    failing = replace(FULL, trials=(FULL.trials[0], Trial("c1", "a", status="domain_failure")))
+    write(failing)
+    # better is indeterminate, since the failure is worth nothing; unfailed comes first
+    assert decided(read) == [("c1", "fail", "unfailed", None, True)]
+
+
+def test_a_later_gate_cannot_compensate(write, read):
+    write(replace(FULL, gates=[{**BETTER, "threshold": 9.0}, COVERED]))
+    assert decided(read) == [("c1", "fail", "better", 2.0, True)]
+
+
+def test_nothing_is_decided_while_coordinates_are_pending(write, read):
+    # the pair found is already too bad for any fill, and yet the decision waits
+    write(replace(FULL, cases={"a": {}, "b": {}}, gates=[{**BETTER, "threshold": 9.0}], metrics=[Metric("m", 1, 0, 4)]))
+    assert decided(read) == [("c1", "indeterminate", "better", 2.0, False)]
+    assert read("select message from decisions") == [{"message": "2 coordinates are pending"}]
+
+
+def test_nothing_is_decided_where_the_projections_are_not_whole(write, read, root):
+    write(FULL, segment_events=3)
+    sorted(root.glob("cells/campaign=[!n]*/*.parquet"))[-1].unlink()
+    assert decided(read) == [("c1", "indeterminate", "covered", None, False)]
+
+
+def test_a_candidate_that_is_not_registered_is_not_final(write, read):
+    write(replace(FULL, registered=[]))
+    assert decided(read) == [("c1", "pass", None, 2.0, False)]
+
+
+def test_a_policy_without_gates_passes_what_is_complete(write, read):
+    write(replace(FULL, gates=[], preference=None))
+    assert decided(read) == [("c1", "pass", None, None, True)]
+
+
+def test_a_gate_put_before_the_others_never_turns_a_fail_into_a_pass(write, read):
+    write(replace(FULL, gates=[COVERED, {**BETTER, "threshold": 9.0}]))
+    write(replace(FULL, gates=[{**BETTER, "threshold": 9.0}], name="without"))
+    assert [row[1] for row in decided(read)] == ["fail", "fail"]
