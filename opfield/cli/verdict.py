@@ -187,4 +187,4 @@ def _sentence(verdict: dict[str, Any]) -> str:
 def _interval(row: dict[str, Any]) -> dict[str, Any]:
     if row["ci_low"] is None or row["ci_high"] is None:
         return {"interval": None}
-    return {"interval": f"{cell(row['ci_low'])} … {cell(row['ci_high'])}"}
+    return {"interval": f"{row['ci_low']:.3g} … {row['ci_high']:.3g}"}

@@ -328,8 +328,13 @@ def _print_next_steps(verdict: dict[str, Any], root: Path) -> None:
     )
     say("")
     say("next:")
-    say(f"  opfield sql {shlex.quote(query)}{named}")
+    say(f"  opfield sql {_shell_word(query)}{named}")
     case, label = shlex.quote(strongest["case_id"]), shlex.quote(strongest["label"])
     say(f"  opfield show --case {case} --candidate {label} --repeat {strongest['repeat']}{named}")
     files = f"{root}/measurements/*/*.parquet"
-    say(f"  python -c {shlex.quote(f'import polars as pl; print(pl.scan_parquet({files!r}).collect())')}")
+    say(f"  python -c {_shell_word(f'import polars as pl; print(pl.scan_parquet({files!r}).collect())')}")
+
+
+def _shell_word(text: str) -> str:
+    """Return text as one word for a shell, in double quotes where these are enough, since they read better."""
+    return shlex.quote(text) if any(character in text for character in '"$`\\!') else f'"{text}"'

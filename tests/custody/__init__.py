@@ -1,0 +1,1 @@
+"""Custody: what was accepted stays, whatever happens to writers, readers, files and disks."""
