@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any, Final
@@ -37,7 +38,13 @@ for command in (*work.COMMANDS, *look.COMMANDS, *keep.COMMANDS):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit with its code."""
-    sys.exit(invoke(arguments))
+    code = invoke(arguments)
+    if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
+        # A runner's own thread is stuck; the interpreter would wait for it for ever, and everything is durable.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def invoke(arguments: Sequence[str] | None = None) -> int:

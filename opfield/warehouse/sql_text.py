@@ -20,7 +20,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_MACRO = re.compile(r"\A\s*create\s+(?:or\s+replace\s+)?macro\s+(?P<name>\w+)\s*\((?P<parameters>[^)]*)\)\s+as\s", re.I)
+_MACRO = re.compile(r"\A\s*create\s+(?:or\s+replace\s+)?macro\s+(?P<name>\w+)\s*\((?P<parameters>[^)]*)\)\s*as\b", re.I)
 _WORDLIKE = re.compile(r"""[\w.'"$]""")
 _SEPARATE = frozenset("(),;[]{}")
 
@@ -116,8 +116,7 @@ def names_read(scratch: duckdb.DuckDBPyConnection, name: str, sql: str) -> tuple
         WarehouseError: DuckDB cannot parse the text.
     """
     body = macro_body(sql)
-    query = sql if body is None else body if re.match(r"table\s", body, re.I) else f"select {body}"
-    query = re.sub(r"\Atable\s+", "", query, flags=re.I) if body is not None else query
+    query = sql if body is None else f"select {body}"
     row = scratch.execute("select json_serialize_sql(?)", [query]).fetchone()
     parsed: dict[str, Any] = json.loads(row[0]) if row else {}
     if parsed.get("error", True):

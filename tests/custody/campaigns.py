@@ -23,18 +23,18 @@ CASES = 12
 
 
 def answer(trial: of.TrialRequest) -> of.TrialResult:
-    """Case i weighs 2^i, so that a sum tells which cases are in it. Case 3 fails at the heaviest candidate.
+    """Case i weighs 2^i, so that a sum tells which cases are in it. The heaviest but one fails with the candidate `fails`.
 
     The candidate `early` leads by far on all but the heaviest case, where it loses more than it gained.
     """
     weight, gain = 2 ** trial.case["ix"], trial.spec["gain"]
-    if trial.spec["fails"] and trial.case["ix"] == 3:
+    if trial.spec["fails"] and trial.case["ix"] == CASES - 2:
         raise of.DomainFailure("no_answer", "it said nothing")
     if trial.spec["early"] and trial.case["ix"] == CASES - 1:
         gain = -3
     time.sleep(trial.spec["pause_s"])
-    words = {"words": None} if trial.case["ix"] == 2 else {"words": float(trial.case["ix"])}
-    text = "x" * (70_000 if trial.case["ix"] == 1 else 10)
+    words = {"words": None} if trial.case["ix"] == CASES - 2 else {"words": float(trial.case["ix"])}
+    text = "x" * (70_000 if trial.case["ix"] == CASES - 1 else 10)
     return of.TrialResult({"score": float(weight * gain), **words}, output={"text": text})
 
 

@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from opfield.errors import UnknownNameError, WarehouseError
+from opfield.warehouse.contract import load_contract
+from opfield.warehouse.sql_text import normalized
+from opfield.warehouse.views import JUDGING, VERDICTS, Relation, ViewSet, install, load_views, open_sql
+from tests.sql.build import open_views, write_empty
+
+BASE_KINDS = ("candidate_mean", "coverage", "failures", "mean_delta", "worst_delta")
+
+
+@pytest.fixture(scope="module")
+def views():
+    return load_views()
+
+
+@pytest.fixture(scope="module")
+def con(tmp_path_factory):
+    con = open_views(write_empty(tmp_path_factory.mktemp("empty")))
+    yield con
+    con.close()
+
+
+def view_set(**sources: str) -> ViewSet:
+    return ViewSet.from_sources(sources)
+
+
+def test_every_relation_stands_after_what_it_reads(views):
+    seen: set[str] = set()
+    for name in views.relations:
+        assert views.closure([name]).keys() <= seen | {name}
+        seen.add(name)
+
+
+def test_every_column_of_every_view_has_a_comment_and_no_comment_lacks_its_column(views, con):
+    for name, relation in views.relations.items():
+        if relation.is_macro:
+            continue
+        columns = [row[0] for row in con.execute(f"describe {name}").fetchall()]
+        assert list(relation.columns) == columns, name
+        assert all(relation.columns.values()), name
+
+
+def test_comments_reach_the_catalog(views, con):
+    found = dict(con.execute("select view_name, comment from duckdb_views() where not internal").fetchall())
+    tables = load_contract()
+    for name, relation in views.relations.items():
+        if not relation.is_macro:
+            assert found[name] == relation.meaning
+            assert "Grain: one row for each" in relation.meaning
+    assert found["cells"] == tables["cells"].comment
+    query = "select column_name, comment from duckdb_columns() where table_name = ?"
+    assert dict(con.execute(query, ["coverage"]).fetchall()) == views.relations["coverage"].columns
+    assert dict(con.execute(query, ["cells"]).fetchall()) == {each.name: each.comment for each in tables["cells"].columns}
+    functions = con.execute("select comment from duckdb_functions() where function_name = 'oriented_delta'").fetchall()
+    assert functions == [(views.relations["oriented_delta"].meaning,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("select  a ,\n b -- why\nfrom t", "select a,b from t"),
+        ("select 'a -- b' /* no */ || \"c  d\"", "select 'a -- b'||\"c  d\""),
+        ("select 'it''s  --' , $$x  -- y$$", "select 'it''s  --',$$x  -- y$$"),
+        ("select a - -1", "select a- -1"),
+        ("select a --b\n-1", "select a-1"),
+        ("select e 'x'", "select e 'x'"),
+        ("select 1 /* a */ /* b */ + 2", "select 1+2"),
+    ],
+)
+def test_normalizing_strips_what_has_no_meaning(text, expected):
+    assert normalized(text) == expected
+    assert normalized(normalized(text)) == normalized(text)
+
+
+def test_normalizing_a_view_changes_no_result(views, con):
+    for name, relation in views.relations.items():
+        if not relation.is_macro and name != "t_quantiles":
+            assert con.execute(normalized(relation.sql)).fetchall() == []
+
+
+def test_normalized_texts_differ_where_a_literal_does():
+    assert normalized("select 'a  b'") != normalized("select 'a b'")
+
+
+def test_a_comment_changes_no_digest_source(views):
+    sources = views.sources()
+    sources["coverage"] = "-- Something else.\n" + sources["coverage"].replace(",\n", ", -- note\n")
+    changed = ViewSet.from_sources(sources)
+    assert changed.policy_digest_sources(BASE_KINDS) == views.policy_digest_sources(BASE_KINDS)
+
+
+def test_the_closure_holds_what_judges_and_nothing_else(views):
+    found = views.policy_digest_sources(["mean_delta"])
+    assert {*JUDGING, VERDICTS, "gate_mean_delta", "bounds", "oriented_delta", "t_quantiles"} <= found.keys()
+    assert not {"gate_coverage", "pareto", "violations", "costs"} & found.keys()
+
+
+def test_an_unused_gate_kind_changes_no_digest_source(views, tmp_path):
+    (tmp_path / "gate_luck.sql").write_text(views.sources()["gate_coverage"].replace("'coverage'", "'luck'"))
+    more = load_views([tmp_path])
+    assert more.gate_kinds == tuple(sorted([*BASE_KINDS, "luck"]))
+    assert more.policy_digest_sources(["coverage"]) == views.policy_digest_sources(["coverage"])
+    assert more.policy_digest_sources(["luck"]) != views.policy_digest_sources(["coverage"])
+
+
+def test_a_changed_gate_changes_the_digest_source(views):
+    sources = views.sources()
+    sources["gate_mean_delta"] = sources["gate_mean_delta"].replace(">=", ">")
+    changed = ViewSet.from_sources(sources)
+    assert changed.policy_digest_sources(["mean_delta"]) != views.policy_digest_sources(["mean_delta"])
+    assert changed.policy_digest_sources(["coverage"]) == views.policy_digest_sources(["coverage"])
+
+
+def test_views_rebuilt_from_a_closure_judge_alike(views, tmp_path):
+    kept = ViewSet.from_sources(views.policy_digest_sources(["mean_delta"]))
+    assert kept.policy_digest_sources(["mean_delta"]) == views.policy_digest_sources(["mean_delta"])
+    con = open_views(write_empty(tmp_path))
+    install(con, kept, load_contract())
+    assert con.execute("from selection").fetchall() == []
+
+
+def test_sources_round_trip(views):
+    again = ViewSet.from_sources(views.sources())
+    assert again.sources() == views.sources()
+    assert list(again.relations) == list(views.relations)
+
+
+def test_restricting_to_no_kind_leaves_an_empty_union(views, tmp_path):
+    con = duckdb.connect()
+    con.execute(f"set variable root = '{write_empty(tmp_path)}'")
+    install(con, views, load_contract(), kinds=[])
+    assert con.execute("from gate_verdicts").fetchall() == []
+    with pytest.raises(duckdb.CatalogException):
+        con.execute("from gate_coverage")
+
+
+def test_an_unknown_gate_kind_lists_the_known_ones(views):
+    with pytest.raises(UnknownNameError, match=r"unknown gate kind 'luck'.*known: candidate_mean, coverage"):
+        views.restricted(["luck"])
+
+
+def test_an_unknown_relation_is_named():
+    with pytest.raises(WarehouseError, match=r"relation 'a' reads an unknown relation 'cels'; did you mean 'cells'"):
+        view_set(a="select 1 from cels")
+
+
+def test_a_cycle_is_named():
+    with pytest.raises(WarehouseError, match=r"cycle: a -> b -> a"):
+        view_set(a="select 1 from b", b="select 1 from a")
+
+
+def test_a_relation_that_is_no_select_is_named():
+    with pytest.raises(WarehouseError, match="relation 'a' is no SELECT"):
+        view_set(a="drop table cells")
+
+
+def test_names_of_ctes_are_no_relations():
+    views = view_set(
+        a="with cells as (select 1 as x from cells), b as (select x from cells) select x from b",
+        c="with recursive r as (select 1 as n union all select n + 1 from r where n < 3) select n from r, a",
+    )
+    assert views.closure(["c"]).keys() == {"a", "c"}
+
+
+def test_a_macro_is_read_like_a_relation():
+    views = view_set(twice="create macro twice(x) as x * 2", a="select twice(1) as two")
+    assert views.closure(["a"]) == {"a": "select twice(1)as two", "twice": "create macro twice(x)as x*2"}
+
+
+def folder_with(root: Path, **files: str) -> Path:
+    for name, text in files.items():
+        path = root / (name.replace("__", "/") + ".sql")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def test_two_files_of_one_name_are_both_named(tmp_path):
+    folder = folder_with(tmp_path, facts__a="select 1 as x", pairs__a="select 2 as x")
+    with pytest.raises(WarehouseError, match=r"facts/a\.sql and .*pairs/a\.sql"):
+        load_views(folder=folder)
+
+
+@pytest.mark.parametrize("name", ["cells", VERDICTS])
+def test_a_file_may_not_take_the_name_of_a_table(tmp_path, name):
+    with pytest.raises(WarehouseError, match=name):
+        load_views(folder=folder_with(tmp_path, **{f"facts__{name}": "select 1 as x"}))
+
+
+def test_a_gate_folder_holds_gates_only(tmp_path):
+    with pytest.raises(WarehouseError, match=r"name it gate_<kind>\.sql"):
+        load_views([folder_with(tmp_path, luck="select 1 as x")])
+    with pytest.raises(WarehouseError, match="does not exist"):
+        load_views([tmp_path / "nowhere"])
+
+
+def test_a_macro_is_named_after_its_file(tmp_path):
+    with pytest.raises(WarehouseError, match="name the file after it"):
+        load_views(folder=folder_with(tmp_path, macros__one="create macro two(x) as x"))
+
+
+def test_a_header_gives_meaning_and_columns():
+    header = "Why.\nGrain: one row for each x.\ncolumns:\n  a: One\n    and more.\n  b: Two."
+    relation = Relation("r", "facts", header, "select 1 as a, 2 as b")
+    assert relation.meaning == "Why.\nGrain: one row for each x."
+    assert relation.columns == {"a": "One and more.", "b": "Two."}
+
+
+def test_open_sql_names_no_path_of_this_machine(views):
+    text = open_sql(views, load_contract())
+    assert str(Path.cwd()) not in text
+    assert "'/" not in text.replace("|| '/", "").replace("'/*.parquet'", "").replace("'/\n", "")
+
+
+def test_opening_leaves_the_chosen_campaign_as_it_was(views, tmp_path):
+    con = duckdb.connect()
+    con.execute(f"set variable root = '{write_empty(tmp_path)}'; set variable campaign = 'abc'")
+    install(con, views, load_contract())
+    assert con.execute("select getvariable('campaign')").fetchone() == ("abc",)
