@@ -14,14 +14,17 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib
-import multiprocessing
+import json
 import os
 import resource
 import shutil
+import signal
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +66,10 @@ class StopAfterFirst(Silence):
     is_pressed = False
 
     def accepted(self, status: of.Status) -> None:  # noqa: ARG002 - whatever it is
-        """Interrupt, the first time."""
+        """Press, the first time."""
         if not self.is_pressed:
             self.is_pressed = True
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
 
 class Steps:
@@ -170,8 +173,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=int, default=1_000_000, help="cells that are accepted already")
     parser.add_argument("--folder", type=Path, help="keep the interrupted campaign here, and use it again")
+    parser.add_argument("--resume", nargs=2, metavar=("COPY", "SPAWNED_AT"), help=argparse.SUPPRESS)
     asked = parser.parse_args()
     cases = asked.cells // (REPEATS * (CANDIDATES + 1)) + PENDING_CASES
+    if asked.resume:
+        copy, spawned_at = asked.resume
+        print(json.dumps(asdict(resume(Path(copy), cases, float(spawned_at)))))
+        return
     with tempfile.TemporaryDirectory(dir=asked.folder and asked.folder.parent) as temporary:
         root = asked.folder or Path(temporary) / "interrupted"
         if not root.exists():
@@ -182,8 +190,7 @@ def main() -> None:
             shutil.copytree(root, copy, copy_function=os.link)
             if not has_checkpoint:
                 shutil.rmtree(copy / "checkpoints")
-            with multiprocessing.get_context("spawn").Pool(1) as fresh:
-                report(title, fresh.apply(resume, (copy, cases, time.time())))
+            report(title, resume_in_fresh_process(copy, asked.cells))
             shutil.rmtree(copy)
 
 
@@ -228,8 +235,14 @@ def evidence_of(coordinate: of.Coordinate, answer: dict[str, float]) -> TrialEvi
     )
 
 
+def resume_in_fresh_process(copy: Path, cells: int) -> Resumed:
+    command = [sys.executable, "-m", "benchmarks.resume", "--cells", str(cells), "--resume", str(copy)]
+    told = subprocess.run([*command, str(time.time())], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return Resumed(**json.loads(told))
+
+
 def resume(root: Path, cases: int, spawned_at: float) -> Resumed:
-    """Resume the campaign to its end; runs in a process of its own."""
+    """Resume the campaign to its end."""
     start = time.time() - spawned_at
     declared, told = synthetic.campaign(cases), Opening()
     started = time.perf_counter()

@@ -112,7 +112,8 @@ class Metric:
         """
         # Magnitude first: an int too large for a double can be compared, but neither converted nor printed.
         if abs(value) > MAX_MAGNITUDE and value not in (math.inf, -math.inf):
-            return f"metric {self.name!r} is beyond the largest magnitude {MAX_MAGNITUDE:g}"
+            shown = f"{value:g}" if isinstance(value, float) else f"an integer of {int(value).bit_length()} bits"
+            return f"metric {self.name!r} is {shown}, beyond the largest magnitude {MAX_MAGNITUDE:g}"
         if not math.isfinite(value):
             return f"metric {self.name!r} is {value}, which is not finite"
         if self.lower is not None and value < self.lower:

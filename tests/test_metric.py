@@ -46,7 +46,7 @@ def test_a_count_admits_whole_numbers_from_0_only(value: float) -> None:
     [
         (Metric("m"), math.nan, "metric 'm' is nan, which is not finite"),
         (Metric("m"), -math.inf, "metric 'm' is -inf, which is not finite"),
-        (Metric("m"), 10**400, "metric 'm' is beyond the largest magnitude 1e+100"),
+        (Metric("m"), 10**400, "metric 'm' is an integer of 1329 bits, beyond the largest magnitude 1e+100"),
         (
             Metric("m", upper=1.0),
             1.0000000000000002,

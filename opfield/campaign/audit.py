@@ -13,7 +13,6 @@ from typing import Any
 
 import duckdb
 import orjson
-import pyarrow as pa
 
 from opfield.campaign.attempts import read_attempts
 from opfield.campaign.judge import judging_views, policy_digest, verdict_payloads
@@ -182,7 +181,7 @@ def _check_cells(root: Path, campaign_id: str, state: CampaignState) -> Iterator
 
 def _check_projections(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
     """Project the whole history again and compare the rows with those on disk, both ways."""
-    events = pa.concat_tables(ledger.read_table(path) for path in ledger.segments(root, campaign_id))
+    events = ledger.read_history(root, campaign_id)
     with closing(connect_snapshot(root, campaign_id, ())) as con:
         register_segment(con, events, lambda names: find_artifacts(root, campaign_id, names))
         for table, contract in projected_tables().items():

@@ -177,6 +177,18 @@ def read_events(root: Path, campaign_id: str, after: int = 0) -> Iterator[Event]
         yield from read_segment(path, after)
 
 
+def read_history(root: Path, campaign_id: str) -> pa.Table:
+    """Return a campaign's events as rows of the table `events`.
+
+    Raises:
+        DamageError: where a segment cannot be read.
+    """
+    schema = _schema()
+    # A sealed ledger was written by DuckDB, which declares every column nullable.
+    tables = [read_table(path, schema.names).cast(schema) for path in segments(root, campaign_id)]
+    return pa.concat_tables(tables) if tables else schema.empty_table()
+
+
 def last_event(root: Path, campaign_id: str) -> Event | None:
     """Return the last event of a campaign; None where it has none.
 

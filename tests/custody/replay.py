@@ -25,6 +25,7 @@ class Told:
     """A finished campaign, to be told again."""
 
     root: Path
+    template: Path
     campaign_id: str
     events: tuple[Event, ...]
     artifacts: tuple[Artifact, ...]
@@ -55,16 +56,16 @@ class Told:
 
     def empty(self, root: Path) -> Path:
         """Make a warehouse in which only the large artifacts stand, and return it."""
-        create_store(root)
-        shutil.copytree(self.root / "blobs", root / "blobs", dirs_exist_ok=True)
-        return root
+        return Path(shutil.copytree(self.template, root, dirs_exist_ok=True))
 
 
 def told_campaign(root: Path, cases: int = 2) -> Told:
     """Run a small campaign and return it to be told again."""
     campaign_id = finished(root, weighted(cases=cases))
     artifacts = [each for path in artifact_files(root, campaign_id) for each in read_artifacts(path)]
-    return Told(root, campaign_id, tuple(history(root, campaign_id)), tuple(artifacts))
+    template = create_store(root.with_name("template")).root
+    shutil.copytree(root / "blobs", template / "blobs")
+    return Told(root, template, campaign_id, tuple(history(root, campaign_id)), tuple(artifacts))
 
 
 def rows_of(root: Path, campaign_id: str) -> dict[str, list[tuple[object, ...]]]:

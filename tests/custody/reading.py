@@ -1,0 +1,80 @@
+"""What no reader may ever see, whatever the writer is doing."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from opfield.errors import WarehouseError
+from opfield.warehouse.projection import campaigns_on_disk
+from opfield.warehouse.session import connect, connect_snapshot, read_rows
+from opfield.warehouse.views import load_views
+
+VIEWS = tuple(each.name for each in load_views().relations.values() if not each.is_macro)
+
+DOUBLED = """
+    select 'cells' as what, count(*) as rows from cells group by candidate_id, case_id, repeat having count(*) > 1
+    union all
+    select 'measurements', count(*) from measurements group by candidate_id, case_id, repeat, metric having count(*) > 1
+"""
+
+
+class Reader:
+    """Reads a warehouse again and again, by one connection or a fresh one each time, and checks every answer.
+
+    A fresh connection is a snapshot of the campaign, which is also what the command line opens.
+    """
+
+    def __init__(self, root: Path, final: dict[str, list[dict[str, Any]]], *, is_fresh: bool) -> None:
+        self.root = root
+        self.final = final
+        self.campaign_id = str(final["campaigns"][0]["campaign_id"])
+        self.con = None if is_fresh else connect(root)
+        self.looks = 0
+        self.means = 0
+        self.verdicts = 0
+
+    def look(self, views: tuple[str, ...] = ("comparisons", "decisions", "selection", "duplicates")) -> None:
+        """Read once and check; a reader who is told to try again sees nothing wrong."""
+        self.looks += 1
+        try:
+            with closing(connect_snapshot(self.root, self.campaign_id, views)) as fresh:
+                con = self.con or fresh
+                assert read_rows(con, DOUBLED) == []
+                for view in views:
+                    self.check(view, read_rows(con, f"from {view}"))
+        except WarehouseError as error:
+            assert "cannot be read" in str(error)
+
+    def check(self, view: str, rows: list[dict[str, Any]]) -> None:
+        if view == "comparisons":
+            for row in rows:
+                self.check_mean(row)
+        if view == "decisions":
+            decided = [row for row in rows if row["is_final"] or row["decision"] != "indeterminate"]
+            self.verdicts += len(decided)
+            for row in decided:
+                assert row in self.final["decisions"]
+        if view == "selection":
+            self.verdicts += len(rows)
+            for row in rows:
+                assert row in self.final["selection"]
+        if view == "duplicates":
+            assert rows == []
+
+    def check_mean(self, row: dict[str, Any]) -> None:
+        """Case i weighs 2^i: the baseline's mean tells over which cases it was taken."""
+        if row["metric"] != "score" or row["baseline_mean"] is None:
+            return
+        self.means += 1
+        total = row["baseline_mean"] * row["cases"]
+        assert total == int(total)
+        assert int(total).bit_count() == row["cases"] == row["pairs"]
+
+
+def final_rows(root: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return every view's rows of the only campaign, as they stand."""
+    (campaign_id,) = campaigns_on_disk(root)
+    with closing(connect_snapshot(root, campaign_id, VIEWS)) as con:
+        return {view: sorted(read_rows(con, f"from {view}"), key=str) for view in VIEWS}

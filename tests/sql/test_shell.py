@@ -1,0 +1,66 @@
+"""The views in DuckDB's own shell, older than the library: from the warehouse folder, without Python."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from opfield.warehouse.contract import load_contract
+from opfield.warehouse.views import load_views, open_sql
+from tests.sql.build import Campaign, Metric, Trial, rows
+
+SHELL = shutil.which("duckdb", path=sysconfig.get_path("scripts")) or shutil.which("duckdb")
+
+JUDGED = Campaign(
+    cases={name: {"half": "first" if name < "c" else "second"} for name in "abcd"},
+    metrics=[Metric("gain", 1, 0, 1, on_domain_failure="worst"), Metric("loss", -1, 0)],
+    candidates=["c1", "c2"],
+    repeats=2,
+    gates=[
+        {"kind": "failures", "options": {"max": 1}},
+        {"kind": "mean_delta", "metric": "gain", "threshold": 0.0},
+        {"kind": "worst_delta", "metric": "gain", "threshold": -1.0},
+        {"kind": "candidate_mean", "metric": "loss", "options": {"at_most": 9}},
+        {"kind": "coverage"},
+    ],
+    preference="gain",
+    trials=[
+        Trial(
+            who,
+            case,
+            repeat,
+            {"gain": (ix * 7 + repeat * 3 + len(who) + ord(who[-1])) % 11 / 10, "loss": ix / 3},
+            status="domain_failure" if (who, case, repeat) == ("c1", "b", 1) else "success",
+            cost_usd=0.1 * ix,
+        )
+        for who in ("base", "c1", "c2")
+        for ix, case in enumerate("abcd")
+        for repeat in range(2)
+    ],
+)
+
+
+@pytest.mark.skipif(SHELL is None, reason="the duckdb-cli package is not installed")
+def test_the_shell_gives_the_rows_that_the_library_gives(write, read, views, root: Path):
+    write(JUDGED, segment_events=9)
+    (root / "open.sql").write_text(open_sql(load_views(), load_contract()), encoding="utf-8")
+    names = [name for name, each in load_views().relations.items() if not each.is_macro]
+    query = " union all ".join(
+        f"select '{name}' as relation, to_json(row)::varchar as row from {name} as row" for name in names
+    )
+    read("from campaigns")  # points the connection at the warehouse
+    expected = sorted(json.dumps(row) for row in rows(views, query))
+    script = f".mode json\n{query};\n"
+    shell = subprocess.run(
+        [str(SHELL), "-init", "open.sql", "-no-stdin", "-json", "-c", query],
+        cwd=root, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert script
+    found = sorted(json.dumps(row) for row in json.loads(shell.stdout))
+    assert found == expected
+    assert {row["relation"] for row in json.loads(shell.stdout)} >= {"decisions", "selection", "pareto", "bounds"}
