@@ -32,7 +32,8 @@ import opfield as of
 from benchmarks import synthetic
 from benchmarks.synthetic import CANDIDATES, REPEATS
 from opfield.campaign.boundary import Measurement, Stopwatch, TrialEvidence
-from opfield.campaign.engine import Silence, pending_coordinates, trial_payload
+from opfield.campaign.ending import pending_coordinates, trial_payload
+from opfield.campaign.progress import Silence
 from opfield.campaign.schedule import interleaved
 from opfield.campaign.writer import open_writer
 from opfield.experiment import propose_all
@@ -207,7 +208,7 @@ def interrupt(root: Path, cases: int, cells: int) -> None:
         for coordinate in pending[: cells - writer.state.cells]:
             seed = coordinate_seed(declared.seed_root, coordinate.case_id, coordinate.repeat)
             answer = synthetic.answer_of(seed, gains.get(coordinate.candidate_id, 0.0))
-            writer.accept(TRIAL_COMPLETED, trial_payload(evidence_of(coordinate, answer), seed.hex))
+            writer.accept(TRIAL_COMPLETED, trial_payload(evidence_of(coordinate, answer), seed))
         writer.flush()
     seconds = time.perf_counter() - started
     size = sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) / 2**20

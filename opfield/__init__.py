@@ -2,7 +2,8 @@
 
 from opfield.campaign.declaration import Campaign, Limits, Proposer, declare
 from opfield.campaign.domains import Domain, Option
-from opfield.campaign.engine import Outcome, RunOptions, run
+from opfield.campaign.ending import Outcome
+from opfield.campaign.engine import RunOptions, run
 from opfield.core import Envelope, Failure, Status, canonical_json, digest, seal
 from opfield.decision import (
     Gate,

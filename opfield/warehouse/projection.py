@@ -22,7 +22,6 @@ from opfield.warehouse import ledger
 from opfield.warehouse.contract import TableContract, load_contract, projection_query
 from opfield.warehouse.durable import replace, write_bytes, write_temporary
 from opfield.warehouse.layout import SEAL_PLAN, SEALED, digests_folder, partition, relative, segment_name, table_folder
-from opfield.warehouse.ledger import Event
 
 #: Returns the contents of artifacts of the campaign being projected, by id.
 ReadArtifacts = Callable[[Collection[str]], dict[str, bytes]]

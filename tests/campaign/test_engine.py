@@ -13,8 +13,10 @@ import pytest
 import opfield as of
 from opfield.campaign import engine
 from opfield.campaign.audit import audit
-from opfield.campaign.engine import Outcome, cancel, finish_with_failures, run
+from opfield.campaign.ending import Outcome, cancel, finish_with_failures
+from opfield.campaign.engine import run
 from opfield.campaign.prepare import prepare
+from opfield.campaign.progress import Silence
 from opfield.campaign.schedule import interleaved
 from opfield.errors import DeclarationError, OpfieldError, UnknownNameError
 from opfield.experiment import Coordinate
@@ -118,7 +120,7 @@ def test_finishing_with_failures_records_what_was_tried_and_what_was_not(
 
 
 def test_ctrl_c_keeps_what_was_accepted(tmp_path: Path) -> None:
-    class Interrupting(engine.Silence):
+    class Interrupting(Silence):
         cells = 0
 
         def accepted(self, _status: of.Status) -> None:

@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from opfield.campaign.audit import audit
-from opfield.campaign.engine import cancel, run
+from opfield.campaign.ending import cancel
+from opfield.campaign.engine import run
 from opfield.campaign.writer import open_writer
 from opfield.errors import DamageError, LostRaceError, WarehouseError
 from opfield.warehouse import ledger

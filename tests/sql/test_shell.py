@@ -6,7 +6,9 @@ import json
 import shutil
 import subprocess
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,17 +52,24 @@ def test_the_shell_gives_the_rows_that_the_library_gives(write, read, views, roo
     write(JUDGED, segment_events=9)
     (root / "open.sql").write_text(open_sql(load_views(), load_contract()), encoding="utf-8")
     names = [name for name, each in load_views().relations.items() if not each.is_macro]
-    query = " union all ".join(
-        f"select '{name}' as relation, to_json(row)::varchar as row from {name} as row" for name in names
-    )
-    read("from campaigns")  # points the connection at the warehouse
-    expected = sorted(json.dumps(row) for row in rows(views, query))
-    script = f".mode json\n{query};\n"
+    queries = {name: f"select '{name}' as relation, to_json(row)::varchar as row from {name} as row" for name in names}
     shell = subprocess.run(
-        [str(SHELL), "-init", "open.sql", "-no-stdin", "-json", "-c", query],
+        [str(SHELL), "-init", "open.sql", "-no-stdin", "-jsonlines", "-c", ";".join(queries.values())],
         cwd=root, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert script
-    found = sorted(json.dumps(row) for row in json.loads(shell.stdout))
-    assert found == expected
-    assert {row["relation"] for row in json.loads(shell.stdout)} >= {"decisions", "selection", "pareto", "bounds"}
+    read("from campaigns")  # points the connection at the warehouse
+    found = [json.loads(line) for line in shell.stdout.splitlines()]
+    for name, query in queries.items():
+        expected = in_order(json.loads(row["row"]) for row in rows(views, query))
+        assert in_order(json.loads(row["row"]) for row in found if row["relation"] == name) == expected, name
+        assert expected or name in ("pending", "duplicates", "violations"), name
+
+
+def in_order(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows in one order, numbers to 12 digits: the shell's fsum rounds a last bit otherwise than the library's."""
+    rounded = ({name: _rounded(value) for name, value in row.items()} for row in told)
+    return sorted(rounded, key=json.dumps)
+
+
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.12g}") + 0.0 if isinstance(value, float) else value

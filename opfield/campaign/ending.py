@@ -1,0 +1,163 @@
+"""How a campaign ends: by the verdict of its views, on the failures there are, or without a verdict."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opfield.campaign.attempts import Attempt, read_attempts
+from opfield.campaign.evidence import TrialEvidence, TrialTask, failure_evidence
+from opfield.campaign.judge import connect_judging, verdict_payloads
+from opfield.campaign.schedule import interleaved
+from opfield.campaign.writer import CampaignWriter, open_writer
+from opfield.core import Failure, Status
+from opfield.errors import OpfieldError
+from opfield.experiment import Coordinate
+from opfield.prob import Seed, coordinate_seed, read_seed
+from opfield.warehouse import ledger
+from opfield.warehouse.lock import Locking, hold
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where a campaign stands after `run`.
+
+    Attributes:
+        campaign_id: identity of the campaign.
+        state: `completed`, `cancelled`, `paused` (failures in a row), `pending` (some coordinates have no cell yet) or
+            `interrupted`.
+        selected: selected candidate id, the baseline's where it is kept; None while undecided.
+        outcome: `selected`, `kept_baseline` or `undecided`; None before the end.
+        appended: events that this call appended.
+        pending: coordinates that have no cell yet.
+        reason: why it stopped, in words, where it did not complete.
+    """
+
+    campaign_id: str
+    state: str
+    selected: str | None = None
+    outcome: str | None = None
+    appended: int = 0
+    pending: int = 0
+    reason: str = ""
+
+
+def outcome_of(writer: CampaignWriter, state: str, reason: str, appended: int, pending: int) -> Outcome:
+    """Return where the campaign stands, from its history."""
+    told = writer.state.completed if writer.state.terminal == "completed" else {}
+    return Outcome(writer.campaign_id, state, told.get("selected"), told.get("outcome"), appended, pending, reason)
+
+
+def pending_coordinates(writer: CampaignWriter) -> list[Coordinate]:
+    """Return the declared coordinates that have no cell: one reading of the view `pending`."""
+    with closing(connect_judging(writer.root, writer.campaign_id, writer.state.started, ["pending"])) as con:
+        rows = con.execute("select candidate_id, arm, case_id, repeat from pending").fetchall()
+    return [Coordinate(*row) for row in rows]
+
+
+def finish(writer: CampaignWriter) -> None:
+    """Record comparison, decision and selection as the views give them; every coordinate has its cell.
+
+    Raises:
+        OpfieldError: where the views do not decide although nothing is pending; the projection is then damaged.
+    """
+    writer.flush()
+    state = writer.state
+    comparisons, decisions, completed = verdict_payloads(writer.root, writer.campaign_id, state.started)
+    if completed is None or set(comparisons) < set(state.registered) or set(decisions) < set(state.registered):
+        raise OpfieldError(
+            "the views cannot decide this campaign although every coordinate has its cell; `opfield audit` says why"
+        )
+    for candidate in state.registered:
+        if candidate not in state.compared:
+            writer.accept(ledger.COMPARISON_RECORDED, comparisons[candidate])
+        if candidate not in state.decided:
+            writer.accept(ledger.DECISION_RECORDED, decisions[candidate])
+    writer.accept(ledger.CAMPAIGN_COMPLETED, completed)
+    writer.flush()
+
+
+def finish_with_failures(root: Path, campaign_id: str, locking: Locking = hold) -> Outcome:
+    """Record every pending coordinate as a terminal cell, then finish.
+
+    What failed becomes an infrastructure failure, what was never tried a cancelled cell.
+
+    Raises:
+        HeldError: where another process is writing this campaign.
+        OpfieldError: where there is no such campaign.
+    """
+    with open_writer(root, campaign_id, locking) as writer:
+        before = writer.state.sequence
+        if not before:
+            raise OpfieldError(f"campaign {campaign_id} has no history to finish")
+        if not writer.state.terminal:
+            recorded, _ = read_attempts(root, campaign_id)
+            last = {attempt.coordinate: attempt for attempt in recorded}
+            root_seed = read_seed(writer.state.started["identity"]["seed_root"])
+            for coordinate in interleaved(pending_coordinates(writer), root_seed):
+                seed = coordinate_seed(root_seed, coordinate.case_id, coordinate.repeat)
+                payload = _closing_payload(coordinate, seed, last.get(coordinate))
+                writer.accept(ledger.TRIAL_COMPLETED, payload)
+            finish(writer)
+        return outcome_of(writer, writer.state.terminal, "", writer.state.sequence - before, 0)
+
+
+def cancel(root: Path, campaign_id: str, reason: str, locking: Locking = hold) -> Outcome:
+    """End a campaign without a verdict, by an event; what was accepted stays.
+
+    Raises:
+        HeldError: where another process is writing this campaign; stop it there first.
+        OpfieldError: where there is no such campaign.
+    """
+    with open_writer(root, campaign_id, locking) as writer:
+        before = writer.state.sequence
+        if not before:
+            raise OpfieldError(f"campaign {campaign_id} has no history to cancel")
+        if not writer.state.terminal:
+            writer.accept(ledger.CAMPAIGN_CANCELLED, {"reason": reason})
+            writer.flush()
+        missing = writer.state.declared_cells - writer.state.cells
+        return outcome_of(writer, writer.state.terminal, "", writer.state.sequence - before, missing)
+
+
+def trial_payload(evidence: TrialEvidence, seed: Seed) -> dict[str, Any]:
+    """Return the payload of `trial.completed`."""
+    failure = evidence.failure
+    coordinate = evidence.coordinate
+    return {
+        "candidate_id": coordinate.candidate_id,
+        "arm": str(coordinate.arm),
+        "case_id": coordinate.case_id,
+        "repeat": coordinate.repeat,
+        "seed": seed.hex,
+        "status": evidence.status.value,
+        "measurements": [
+            {"metric": each.metric, "value": each.value, "missing_reason": each.missing_reason}
+            for each in evidence.measurements
+        ],
+        "failure": None
+        if failure is None
+        else {"code": failure.code, "message": failure.message, "is_retryable": failure.is_retryable},
+        "cost_usd": evidence.cost_usd,
+        "input_tokens": evidence.input_tokens,
+        "output_tokens": evidence.output_tokens,
+        "duration_s": evidence.duration_s,
+        "started_at": evidence.started_at,
+        "finished_at": evidence.finished_at,
+        "artifact_id": evidence.artifact_id,
+        "attempts": evidence.attempt,
+        "worker": evidence.worker,
+    }
+
+
+def _closing_payload(coordinate: Coordinate, seed: Seed, tried: Attempt | None) -> dict[str, Any]:
+    """Return the payload that closes a pending coordinate; nobody measured its times, so they are unknown."""
+    if tried is not None:
+        evidence = failure_evidence(TrialTask(coordinate, seed, tried.attempt), tried.failure)
+    else:
+        never = Failure("not_attempted", "the campaign was finished before this trial was tried")
+        evidence = failure_evidence(TrialTask(coordinate, seed, 0), never, status=Status.CANCELLED)
+    finished_at = tried.finished_at if tried is not None else None
+    return {**trial_payload(evidence, seed), "duration_s": None, "started_at": None, "finished_at": finished_at}
