@@ -2,10 +2,10 @@
 
     python benchmarks/views.py [--cells 10_000_000] [--folder FOLDER] [--pandas]
 
-It generates a campaign of 100 candidates and five metrics in the sealed layout: measurements sorted by metric, case, repeat
-and candidate, the baseline in a file of its own, the candidates in two, ids as text. One cell in a hundred failed. The
-polars query computes what a careful author would from the same files: case means, then means over cases and their
-standard errors; it checks neither the ledger nor the coverage. Every figure is a ratio within this run.
+It generates a campaign of 100 candidates and five metrics in the sealed layout: measurements sorted by metric, case,
+repeat and candidate, the baseline in a file of its own, the candidates in two, ids as text. One cell in a hundred
+failed. The polars query computes what a careful author would from the same files: case means, then means over cases
+and their standard errors; it checks neither the ledger nor the coverage. Every figure is a ratio within this run.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,8 @@ def generate(root: Path, cases: int) -> None:
         "000000000001.parquet",
         "select getvariable('campaign_id') as campaign_id, metric, metric_ix::integer as metric_ix, "
         "direction::integer as direction, null::varchar as unit, null::double as lower, null::double as upper, "
-        "'continuous' as kind, 'missing' as on_domain_failure, null::varchar as evaluator, null::varchar as description "
+        "'continuous' as kind, 'missing' as on_domain_failure, null::varchar as evaluator, "
+        "null::varchar as description "
         f"from (values {listed}) t(metric, metric_ix, direction)",
     )
     shares = {
@@ -128,7 +130,8 @@ def generate(root: Path, cases: int) -> None:
         write(
             "cells",
             name,
-            f"select {coordinate}, {status} as status, if(has_failed(c, w, r), 0, {len(METRICS)})::integer as measured, "
+            f"select {coordinate}, {status} as status, "
+            f"if(has_failed(c, w, r), 0, {len(METRICS)})::integer as measured, "
             "null::varchar as failure_code, null::varchar as failure_message, null::boolean as is_retryable, "
             "'0123456789abcdef' as seed, null::double as cost_usd, null::bigint as input_tokens, "
             "null::bigint as output_tokens, 1.5::double as duration_s, null::timestamp as started_at, "
@@ -207,17 +210,21 @@ def with_polars(root: Path) -> pl.DataFrame:
     )
 
 
-def with_pandas(root: Path) -> Any:
+def by_pandas(root: Path) -> Any:
     """Compare by hand in pandas, ids as categories."""
     import pandas as pd
 
     folder = root / "measurements" / f"campaign={CAMPAIGN}"
     columns = ["candidate_id", "metric", "case_id", "repeat", "value", "status"]
-    read = {name: pd.read_parquet(folder / f"sealed-{name}.parquet", columns=columns) for name in ("baseline", "1", "2")}
+    read = {
+        name: pd.read_parquet(folder / f"sealed-{name}.parquet", columns=columns) for name in ("baseline", "1", "2")
+    }
     for frame in read.values():
         frame.drop(frame.index[frame["status"] != "success"], inplace=True)
     keys = ["metric", "case_id", "repeat"]
-    joined = pd.concat([read["1"], read["2"]]).merge(read["baseline"][[*keys, "value"]], on=keys, suffixes=("", "_base"))
+    joined = pd.concat([read["1"], read["2"]]).merge(
+        read["baseline"][[*keys, "value"]], on=keys, suffixes=("", "_base")
+    )
     joined["delta"] = (joined["value"] - joined["value_base"]) * joined["metric"].map(DIRECTIONS)
     units = joined.groupby(["candidate_id", "metric", "case_id"], observed=True)["delta"].mean()
     return units.groupby(["candidate_id", "metric"], observed=True).agg(["mean", "sem", "size"])
@@ -234,13 +241,17 @@ def report(root: Path, *, with_pandas: bool) -> None:
     found: dict[str, float] = {"bare scan of the values": bare, "polars, by hand": hand}
     for view in ("case_deltas", "comparisons", "coverage", "decisions", "strata"):
         query = f"select count(*) from {view}" if view == "case_deltas" else f"from {view}"
-        found[f"view {view}"] = timed(lambda query=query: con.execute(query).fetchall())
+        found[f"view {view}"] = timed(partial(fetched, con, query))
     if with_pandas:
-        found["pandas, by hand"] = timed(lambda: globals()["with_pandas"](root), runs=1)
+        found["pandas, by hand"] = timed(lambda: by_pandas(root), runs=1)
     check_agreement(con, root)
     print(f"{'':28}{'seconds':>9}{'× bare':>9}{'× polars':>10}")
     for name, seconds in found.items():
         print(f"{name:28}{seconds:9.3f}{seconds / bare:9.1f}{seconds / hand:10.2f}")
+
+
+def fetched(con: duckdb.DuckDBPyConnection, query: str) -> int:
+    return len(con.execute(query).fetchall())
 
 
 def pl_rows(root: Path) -> int:
@@ -264,7 +275,11 @@ def check_agreement(con: duckdb.DuckDBPyConnection, root: Path) -> None:
     viewed = con.sql(f"select {names} from comparisons order by candidate_id, metric").pl()
     for column in by_hand.columns:
         left, right = by_hand[column], viewed[column]
-        same = (left == right).all() if left.dtype != pl.Float64 else ((left - right).abs() <= 1e-9 * (1 + left.abs())).all()
+        same = (
+            (left == right).all()
+            if left.dtype != pl.Float64
+            else ((left - right).abs() <= 1e-9 * (1 + left.abs())).all()
+        )
         if not same:
             raise SystemExit(f"the view and polars differ in {column}")
 

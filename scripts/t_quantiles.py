@@ -30,7 +30,7 @@ def table_text() -> str:
 
 
 def expansion_terms() -> tuple[float, ...]:
-    """Return z and the coefficients of 1/df to 1/df⁴ in the expansion of the quantile (Abramowitz and Stegun 26.7.5)."""
+    """Return z and the coefficients of 1/df to 1/df⁴ in the quantile's expansion (Abramowitz and Stegun 26.7.5)."""
     z = Fraction(float(norm.ppf(PROBABILITY)))
     polynomials = (
         z,

@@ -19,7 +19,7 @@ from opfield.warehouse import ledger
 from opfield.warehouse.artifacts import Artifact, read_content
 from opfield.warehouse.contract import TABLE_NAMES
 from opfield.warehouse.durable import sweep
-from opfield.warehouse.layout import digests_folder, table_folder
+from opfield.warehouse.layout import digests_folder, relative, table_folder
 from opfield.warehouse.ledger import Event
 from opfield.warehouse.lock import Locking, hold, no_lock
 from opfield.warehouse.material import artifact_ids, find_artifacts, write_artifacts
@@ -148,11 +148,13 @@ class CampaignWriter:
         # One thread publishes in order, so a failed segment must stop the ones behind it.
         if any(each.done() and each.exception() for each in self._publications):
             raise WarehouseError("an earlier segment could not be published; nothing after it was accepted")
+        retained: dict[str, str] = {}
         if artifacts:
-            write_artifacts(self.root, self.campaign_id, artifacts)
+            path = write_artifacts(self.root, self.campaign_id, artifacts)
+            retained[relative(self.root, path)] = path.stem
         ledger.publish(self.root, events)
         table = ledger.as_table(events)
-        project(self._con, self.root, self.campaign_id, events[0].sequence, table, self._read_artifacts)
+        project(self._con, self.root, self.campaign_id, events[0].sequence, table, self._read_artifacts, retained)
 
     def _read_artifacts(self, artifact_ids: Collection[str]) -> dict[str, bytes]:
         """Return the verified contents of artifacts of this campaign."""

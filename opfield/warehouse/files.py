@@ -125,9 +125,9 @@ def check_artifacts(root: Path, campaign_id: str) -> Iterator[Finding]:
 def check_blobs(root: Path) -> Iterator[Finding]:
     """Check that every large artifact still has the bytes that its name tells, whether or not a campaign names it."""
     for folder in _present(root / "blobs"):
-        for path in _present(folder):
+        for path in _present(folder) if folder.is_dir() else [folder]:
             name = relative(root, path)
-            if folder.name != path.name[:2]:
+            if name != f"blobs/{path.name[:2]}/{path.name}":
                 yield Finding(name, "unexpected", "it stands in the wrong folder")
             yield from _check_digest(root, name, path.name)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import duckdb
@@ -67,8 +67,9 @@ def project(
     first_sequence: int,
     events: pa.Table,
     read_artifacts: ReadArtifacts,
+    retained: Mapping[str, str],
 ) -> None:
-    """Write the projections of one segment, then the digests of its files."""
+    """Write the projections of one segment, then the digests of its files and of the artifacts `retained` for it."""
     name = segment_name(first_sequence)
     register_segment(con, events, read_artifacts)
     types = set(pc.unique(events["type"]).to_pylist())
@@ -78,7 +79,7 @@ def project(
             target = table_folder(root, table, campaign_id) / name
             copy_query(con, projection_query(contract), target)
             files.append(target)
-    record_digests(root, campaign_id, first_sequence, files)
+    record_digests(root, campaign_id, first_sequence, {**retained, **{relative(root, path): file_digest(path) for path in files}})
 
 
 def copy_query(con: duckdb.DuckDBPyConnection, query: str, target: Path) -> None:
@@ -91,10 +92,9 @@ def copy_query(con: duckdb.DuckDBPyConnection, query: str, target: Path) -> None
     replace(write_temporary(target.parent, fill), target)
 
 
-def record_digests(root: Path, campaign_id: str, first_sequence: int, files: Iterable[Path]) -> None:
+def record_digests(root: Path, campaign_id: str, first_sequence: int, files: Mapping[str, str]) -> None:
     """Record the digests of the files of one segment."""
-    told = {relative(root, path): file_digest(path) for path in files}
-    write_bytes(_digests_path(root, campaign_id, first_sequence), digests_bytes(told))
+    write_bytes(_digests_path(root, campaign_id, first_sequence), digests_bytes(files))
 
 
 def digests_bytes(files: Mapping[str, str]) -> bytes:
@@ -139,11 +139,12 @@ def catch_up(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str, read_
     for path in ledger.segments(root, campaign_id):
         first = int(path.stem)
         try:
-            is_whole = present.issuperset(read_digests(_digests_path(root, campaign_id, first)))
+            recorded = read_digests(_digests_path(root, campaign_id, first))
         except (FileNotFoundError, DamageError):
-            is_whole = False
-        if not is_whole:
-            project(con, root, campaign_id, first, ledger.read_table(path), read_artifacts)
+            recorded = {}
+        retained = {name: value for name, value in recorded.items() if name.startswith("artifacts/")}
+        if not recorded or recorded.keys() - retained.keys() - present:
+            project(con, root, campaign_id, first, ledger.read_table(path), read_artifacts, retained)
             behind.append(path)
     return behind
 

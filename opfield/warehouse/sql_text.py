@@ -26,11 +26,11 @@ _SEPARATE = frozenset("(),;[]{}")
 
 
 def normalized(sql: str) -> str:
-    """Return `sql` without comments and without white space that separates nothing; literals stay as they are.
+    r"""Return `sql` without comments and without white space that separates nothing; literals stay as they are.
 
     Two texts with the same result are the same statement for any version of the engine.
 
-    >>> normalized("select a,  b -- why\\nfrom t where c = 'x  -- y'")
+    >>> normalized("select a,  b -- why\nfrom t where c = 'x  -- y'")
     "select a,b from t where c='x  -- y'"
     >>> normalized("select 1 - -1")
     'select 1- -1'
@@ -57,10 +57,10 @@ def _must_stay_apart(left: str, right: str) -> bool:
 
 
 def split_header(text: str) -> tuple[str, str]:
-    """Split a file into the comment lines it begins with, bare of dashes, and the statement below them.
+    r"""Split a file into the comment lines it begins with, bare of dashes, and the statement below them.
 
-    >>> split_header("-- Why.\\n-- columns:\\n--   a: A.\\nselect 1 as a\\n")
-    ('Why.\\ncolumns:\\n  a: A.', 'select 1 as a')
+    >>> split_header("-- Why.\n-- columns:\n--   a: A.\nselect 1 as a\n")
+    ('Why.\ncolumns:\n  a: A.', 'select 1 as a')
     """
     lines = text.splitlines()
     count = next((ix for ix, line in enumerate(lines) if not line.startswith("--")), len(lines))
@@ -74,11 +74,11 @@ def header_meaning(header: str) -> str:
 
 
 def header_columns(header: str) -> dict[str, str]:
-    """Return the meaning of each column that a header's block `columns:` lists.
+    r"""Return the meaning of each column that a header's block `columns:` lists.
 
     A line `  name: meaning` opens a column; a deeper line goes on with it.
 
-    >>> header_columns("Why.\\ncolumns:\\n  a: One\\n     and more.\\n  b: Two.")
+    >>> header_columns("Why.\ncolumns:\n  a: One\n     and more.\n  b: Two.")
     {'a': 'One and more.', 'b': 'Two.'}
     """
     columns: dict[str, str] = {}

@@ -1,7 +1,8 @@
 """The views: read from `sql/`, ordered by what they read, installed into DuckDB or written as `open.sql`.
 
-A file is one relation, named after it; its folder is its layer; its header comment is its documentation. `sql/macros`
-holds macros, `sql/gates/gate_<kind>.sql` one gate kind each. `gate_verdicts`, the union of the gate kinds, is generated.
+A file is one relation, named after it; its folder is its layer; its header comment is its documentation.
+`sql/macros` holds macros, `sql/gates/gate_<kind>.sql` one gate kind each. `gate_verdicts`, the union of the gate
+kinds, is generated.
 """
 
 from __future__ import annotations
@@ -279,9 +280,7 @@ def install_some(
             con.execute(_relation_statements(relation, relation.sql)[0])
 
 
-def open_sql(
-    views: ViewSet, contract_tables: Mapping[str, TableContract], kinds: Collection[str] | None = None
-) -> str:
+def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract], kinds: Collection[str] | None = None) -> str:
     """Return the text of `open.sql`: all that a DuckDB shell standing in the folder needs.
 
     A view is bound when it is created. Binding it to the campaign `none`, which is always there and empty, opens a

@@ -20,7 +20,17 @@
 --   ci_low: Lower end of the two-sided 95 % t interval about mean_delta; NULL for fewer than two cases.
 --   ci_high: Upper end of the two-sided 95 % t interval about mean_delta; NULL for fewer than two cases.
 with units as materialized (
-    select * from case_deltas
+    select
+        campaign_id,
+        candidate_id,
+        metric,
+        pairs,
+        baseline_mean,
+        candidate_mean,
+        mean_delta,
+        min_delta,
+        max_delta,
+    from case_deltas
 ),
 
 means as (

@@ -29,22 +29,46 @@ with memberships as (
     from cases
 ),
 
+sizes as materialized (
+    select
+        campaign_id,
+        group_key,
+        group_value,
+        row_number() over () as stratum_ix,
+        count(*) as cases,
+    from memberships
+    group by campaign_id, group_key, group_value
+),
+
+members as (
+    select
+        memberships.campaign_id,
+        memberships.case_id,
+        sizes.stratum_ix,
+    from memberships
+    inner join sizes using (campaign_id, group_key, group_value)
+),
+
 units as materialized (
     select
-        case_deltas.*,
-        memberships.group_key,
-        memberships.group_value,
+        members.stratum_ix,
+        case_deltas.candidate_id,
+        case_deltas.metric,
+        case_deltas.pairs,
+        case_deltas.baseline_mean,
+        case_deltas.candidate_mean,
+        case_deltas.mean_delta,
+        case_deltas.min_delta,
+        case_deltas.max_delta,
     from case_deltas
-    inner join memberships using (campaign_id, case_id)
+    inner join members using (campaign_id, case_id)
 ),
 
 means as (
     select
-        campaign_id,
+        stratum_ix,
         candidate_id,
         metric,
-        group_key,
-        group_value,
         sum(pairs)::bigint as pairs,
         count(*) as cases,
         favg(baseline_mean) as baseline_mean,
@@ -53,30 +77,18 @@ means as (
         min(min_delta) as min_delta,
         max(max_delta) as max_delta,
     from units
-    group by campaign_id, candidate_id, metric, group_key, group_value
+    group by stratum_ix, candidate_id, metric
 ),
 
 spreads as (
     select
-        units.campaign_id,
+        units.stratum_ix,
         units.candidate_id,
         units.metric,
-        units.group_key,
-        units.group_value,
         fsum((units.mean_delta - means.mean_delta) ** 2) as squared_deviations,
     from units
-    inner join means using (campaign_id, candidate_id, metric, group_key, group_value)
-    group by units.campaign_id, units.candidate_id, units.metric, units.group_key, units.group_value
-),
-
-sizes as (
-    select
-        campaign_id,
-        group_key,
-        group_value,
-        count(*) as cases,
-    from memberships
-    group by campaign_id, group_key, group_value
+    inner join means using (stratum_ix, candidate_id, metric)
+    group by units.stratum_ix, units.candidate_id, units.metric
 ),
 
 declared as (
@@ -84,6 +96,7 @@ declared as (
         declared_candidates.campaign_id,
         declared_candidates.candidate_id,
         metrics.metric,
+        sizes.stratum_ix,
         sizes.group_key,
         sizes.group_value,
         integrity.is_comparable as is_whole,
@@ -115,8 +128,8 @@ compared as (
         if(declared.is_whole, standard_error(spreads.squared_deviations, means.cases), null) as standard_error,
         t_quantile(means.cases - 1, t_quantiles.quantile) as quantile,
     from declared
-    left join means using (campaign_id, candidate_id, metric, group_key, group_value)
-    left join spreads using (campaign_id, candidate_id, metric, group_key, group_value)
+    left join means using (stratum_ix, candidate_id, metric)
+    left join spreads using (stratum_ix, candidate_id, metric)
     left join t_quantiles on means.cases - 1 = t_quantiles.df
 ),
 

@@ -54,6 +54,18 @@ def slow(trial: of.TrialRequest) -> Mapping[str, float]:
     return answer(trial)
 
 
+def hangs_on_b(trial: of.TrialRequest) -> Mapping[str, float]:
+    """Never returns on case b, as far as a test can wait."""
+    if trial.coordinate.case_id == "b":
+        time.sleep(60)
+    return answer(trial)
+
+
+def leaks(trial: of.TrialRequest) -> Mapping[str, float]:
+    """Fails with its key in the message."""
+    raise ValueError(f"401: key {os.environ['SMALL_API_KEY']} was refused")
+
+
 async def answer_later(trial: of.TrialRequest) -> Mapping[str, float]:
     """A coroutine runner."""
     return answer(trial)

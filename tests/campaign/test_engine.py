@@ -23,7 +23,7 @@ from opfield.experiment import Coordinate
 from opfield.warehouse.ledger import read_events
 from opfield.warehouse.session import installed_views, open_warehouse
 
-from .campaigns import METRICS, POLICY, answer, answer_later, fails_on_b, offline, small
+from .campaigns import METRICS, POLICY, answer, answer_later, fails_on_b, hangs_on_b, leaks, offline, small
 
 
 def rows(root: Path, query: str) -> list[dict[str, Any]]:
@@ -250,3 +250,52 @@ def test_the_order_of_trials_interleaves_the_arms_and_depends_on_the_seed_alone(
     blocks = [ordered[start : start + 3] for start in range(0, len(ordered), 3)]
     assert all(len({(each.case_id, each.repeat) for each in block}) == 1 for block in blocks)
     assert len({block[0].candidate_id for block in blocks}) == 3  # no arm always goes first
+
+
+def test_odd_case_ids_survive_the_whole_way_and_never_become_paths(tmp_path: Path) -> None:
+    odd = [
+        "a/b",
+        "..",
+        "../../escape",
+        "x:y",
+        "new\nline",
+        "tab\t",
+        "🌱",
+        "o'quote\"",
+        "$HOME `id`",
+        "1",
+        "01",
+        " ",
+        "a" * 900,
+    ]
+    root = tmp_path / "deep" / "warehouse"
+    outcome = run(small(cases={name: {"weight": 1} for name in odd}, repeats=1), root)
+    assert outcome.outcome == "selected"
+    assert {row["case_id"] for row in rows(root, "select distinct case_id from cells")} == set(odd)
+    assert {row["case_id"] for row in rows(root, "select case_id from cases")} == set(odd)
+    assert [path.name for path in tmp_path.iterdir()] == ["deep"]
+    named = [path for path in root.rglob("*") if any(sign in path.name for sign in ("escape", "🌱", "quote", "aaaa"))]
+    assert named == []
+    assert audit(root).findings == ()
+
+
+def test_a_runner_that_never_returns_ends_as_a_timeout(tmp_path: Path) -> None:
+    declared = small(run=hangs_on_b, limits=of.Limits(timeout_s=0.3, attempts=1, pause_after=50), repeats=1)
+    left = run(declared, tmp_path, workers=2)
+    assert (left.state, left.pending) == ("pending", 3)
+    finished = finish_with_failures(tmp_path, left.campaign_id)
+    assert finished.outcome == "undecided"
+    failed = rows(tmp_path, "select case_id, failure_code, is_retryable from cells where status <> 'success'")
+    assert failed == [{"case_id": "b", "failure_code": "timeout", "is_retryable": True}] * 3
+
+
+def test_secrets_named_by_the_campaign_never_reach_the_warehouse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMALL_API_KEY", "hunter2-hunter2")
+    run(small(run=leaks, secrets=("SMALL_API_KEY",)), tmp_path)
+    assert rows(tmp_path, "select count(*) as n from cells where failure_message like '%***%'") == [{"n": 18}]
+    kept = [path for path in tmp_path.rglob("*") if path.is_file() and b"hunter2" in path.read_bytes()]
+    contents = [row["content"] for row in rows(tmp_path, "select content from artifacts where content is not null")]
+    assert kept == []
+    assert [content for content in contents if b"hunter2" in bytes(content)] == []

@@ -77,7 +77,9 @@ class Campaign:
     @property
     def identity(self) -> dict[str, Any]:
         """What the campaign's identity covers."""
-        gates = [{"metric": None, "threshold": None, "options": {}, "name": gate["kind"], **gate} for gate in self.gates]
+        gates = [
+            {"metric": None, "threshold": None, "options": {}, "name": gate["kind"], **gate} for gate in self.gates
+        ]
         return {
             "name": self.name,
             "repeats": self.repeats,

@@ -18,7 +18,7 @@ Row = dict[str, Any]
 def lawful_payloads(draw: st.DrawFn) -> Payloads:
     """Draw a lawful history: some prefix of a campaign of up to two candidates, cases and repeats, or all of it."""
     candidates = [f"c{ix}" for ix in range(draw(st.integers(0, 2)))]
-    cases = {f"w{ix}": {} for ix in range(draw(st.integers(1, 2)))}
+    cases: dict[str, dict[str, str]] = {f"w{ix}": {} for ix in range(draw(st.integers(1, 2)))}
     repeats = draw(st.integers(1, 2))
     grid = [(who, case, repeat) for who in ("base", *candidates) for case in cases for repeat in range(repeats)]
     trials = [

@@ -66,7 +66,12 @@ def _cells(campaign: Campaign) -> pl.DataFrame:
 
 def _grid(campaign: Campaign) -> pl.DataFrame:
     told = [
-        {"candidate_id": who, "arm": "baseline" if who == campaign.baseline else "candidate", "case_id": case, "repeat": repeat}
+        {
+            "candidate_id": who,
+            "arm": "baseline" if who == campaign.baseline else "candidate",
+            "case_id": case,
+            "repeat": repeat,
+        }
         for who in (campaign.baseline, *campaign.candidates)
         for case in campaign.cases
         for repeat in range(campaign.repeats)
@@ -104,16 +109,15 @@ def _deltas(campaign: Campaign, observed: dict[tuple[str, str, int, str], float]
                 for metric in campaign.metrics:
                     base = observed.get((campaign.baseline, case, repeat, metric.metric))
                     own = observed.get((candidate, case, repeat, metric.metric))
-                    is_pair = base is not None and own is not None
                     told.append(
                         {
                             "candidate_id": candidate, "case_id": case, "repeat": repeat, "metric": metric.metric,
                             "baseline_value": base, "candidate_value": own,
-                            "delta": metric.direction * (own - base) if is_pair else None,
+                            "delta": _oriented(metric.direction, own, base),
                             "direction": metric.direction, "lower": metric.lower, "upper": metric.upper,
                         }
                     )  # fmt: skip
-    kinds = {name: pl.Float64 for name in ("baseline_value", "candidate_value", "delta", "lower", "upper")}
+    kinds = dict.fromkeys(("baseline_value", "candidate_value", "delta", "lower", "upper"), pl.Float64)
     return pl.DataFrame(told, schema_overrides=kinds)
 
 
@@ -139,12 +143,9 @@ def _compared(deltas: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         pl.col("max_delta").max(),
         (pl.col("delta").std() / pl.len().sqrt()).alias("standard_error"),
     )
-    half = (
-        pl.when(pl.col("cases") > 1)
-        .then(pl.col("cases"))
-        .map_elements(lambda n: quantile(n - 1), return_dtype=pl.Float64)
-        * pl.col("standard_error")
-    )
+    half = pl.when(pl.col("cases") > 1).then(pl.col("cases")).map_elements(
+        lambda n: quantile(n - 1), return_dtype=pl.Float64
+    ) * pl.col("standard_error")
     return (
         declared.join(means, on=keys, how="left")
         .with_columns(pl.col("pairs", "cases").fill_null(0), is_whole=pl.lit(True))
@@ -173,8 +174,12 @@ def _bounds(deltas: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
             ends = [row["lower"], row["upper"]]
             worst, best = ends if row["direction"] > 0 else ends[::-1]
             base, own = row["baseline_value"], row["candidate_value"]
-            lows.append(_oriented(row["direction"], own if own is not None else worst, base if base is not None else best))
-            highs.append(_oriented(row["direction"], own if own is not None else best, base if base is not None else worst))
+            lows.append(
+                _oriented(row["direction"], own if own is not None else worst, base if base is not None else best)
+            )
+            highs.append(
+                _oriented(row["direction"], own if own is not None else best, base if base is not None else worst)
+            )
             low_values.append(own if own is not None else row["lower"])
             high_values.append(own if own is not None else row["upper"])
         known_highs = [value for value in highs if value is not None]
@@ -182,18 +187,25 @@ def _bounds(deltas: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
             {
                 "candidate_id": candidate, "metric": metric,
                 "mean_delta_low": _mean(lows), "mean_delta_high": _mean(highs),
-                "min_delta_low": None if None in lows else min(lows),
+                "min_delta_low": _least(lows),
                 "min_delta_high": min(known_highs, default=None),
                 "candidate_mean_low": _mean(low_values), "candidate_mean_high": _mean(high_values),
             }
         )  # fmt: skip
-    limits = pl.DataFrame(told, schema_overrides={name: pl.Float64 for name in told[0] if name.endswith(("low", "high"))})
+    limits = pl.DataFrame(
+        told, schema_overrides={name: pl.Float64 for name in told[0] if name.endswith(("low", "high"))}
+    )
     kept = compared.select("candidate_id", "metric", "is_whole", "missing", "candidate_mean", "mean_delta", "min_delta")
     return kept.join(limits, on=["candidate_id", "metric"])
 
 
 def _oriented(direction: int, own: float | None, base: float | None) -> float | None:
     return None if own is None or base is None else direction * (own - base)
+
+
+def _least(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return min(known) if len(known) == len(values) else None
 
 
 def _mean(values: list[float | None]) -> float | None:
@@ -203,7 +215,7 @@ def _mean(values: list[float | None]) -> float | None:
 
 def _coverage(campaign: Campaign, cells: pl.DataFrame) -> pl.DataFrame:
     declared = {(case, repeat) for case in campaign.cases for repeat in range(campaign.repeats)}
-    found = {who: [] for who in (campaign.baseline, *campaign.candidates)}
+    found: dict[str, list[tuple[str, int]]] = {who: [] for who in (campaign.baseline, *campaign.candidates)}
     for row in cells.to_dicts():
         found[row["candidate_id"]].append((row["case_id"], row["repeat"]))
     base = found[campaign.baseline]
@@ -261,10 +273,22 @@ def _gate_results(campaign: Campaign, found: dict[str, pl.DataFrame], cells: pl.
             else:
                 status = _within(limit["candidate_mean_low"], limit["candidate_mean_high"], options["at_least"])
             told.append(
-                {"candidate_id": candidate, "gate_ix": ix, "name": gate["name"], "status": status, "is_reached": is_reached}
+                {
+                    "candidate_id": candidate,
+                    "gate_ix": ix,
+                    "name": gate["name"],
+                    "status": status,
+                    "is_reached": is_reached,
+                }
             )
             is_reached = is_reached and status == "pass"
-    kinds = {"candidate_id": pl.String, "gate_ix": pl.Int64, "name": pl.String, "status": pl.String, "is_reached": pl.Boolean}
+    kinds = {
+        "candidate_id": pl.String,
+        "gate_ix": pl.Int64,
+        "name": pl.String,
+        "status": pl.String,
+        "is_reached": pl.Boolean,
+    }
     return pl.DataFrame(told, schema=kinds)
 
 
@@ -327,12 +351,18 @@ def _pareto(campaign: Campaign, found: dict[str, pl.DataFrame]) -> pl.DataFrame:
     for row in found["decisions"].to_dicts():
         if row["decision"] == "pass":
             own = [means[row["candidate_id"], metric.metric] for metric in campaign.metrics]
-            oriented = [metric.direction * value for metric, value in zip(campaign.metrics, own, strict=True) if value is not None]
+            oriented = [
+                metric.direction * value
+                for metric, value in zip(campaign.metrics, own, strict=True)
+                if value is not None
+            ]
             points[row["candidate_id"]] = oriented if len(oriented) == len(own) else None
     told = []
     for candidate, point in points.items():
         others = [other for other in points.values() if other is not None and other != point]
-        is_beaten = point is not None and any(all(a >= b for a, b in zip(other, point, strict=True)) for other in others)
+        is_beaten = point is not None and any(
+            all(a >= b for a, b in zip(other, point, strict=True)) for other in others
+        )
         told.append((candidate, point is not None, None if point is None else not is_beaten))
     kinds = {"candidate_id": pl.String, "is_rankable": pl.Boolean, "is_front": pl.Boolean}
     return pl.DataFrame(told, schema=kinds, orient="row")

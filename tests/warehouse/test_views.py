@@ -56,7 +56,9 @@ def test_comments_reach_the_catalog(views, con):
     assert found["cells"] == tables["cells"].comment
     query = "select column_name, comment from duckdb_columns() where table_name = ?"
     assert dict(con.execute(query, ["coverage"]).fetchall()) == views.relations["coverage"].columns
-    assert dict(con.execute(query, ["cells"]).fetchall()) == {each.name: each.comment for each in tables["cells"].columns}
+    assert dict(con.execute(query, ["cells"]).fetchall()) == {
+        each.name: each.comment for each in tables["cells"].columns
+    }
     functions = con.execute("select comment from duckdb_functions() where function_name = 'oriented_delta'").fetchall()
     assert functions == [(views.relations["oriented_delta"].meaning,)]
 

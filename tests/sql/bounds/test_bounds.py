@@ -4,7 +4,14 @@ import pytest
 
 from tests.sql.build import Campaign, Metric, Trial
 
-LIMITS = ("mean_delta_low", "mean_delta_high", "min_delta_low", "min_delta_high", "candidate_mean_low", "candidate_mean_high")
+LIMITS = (
+    "mean_delta_low",
+    "mean_delta_high",
+    "min_delta_low",
+    "min_delta_high",
+    "candidate_mean_low",
+    "candidate_mean_high",
+)
 
 
 def limits(read):
@@ -67,7 +74,14 @@ def test_the_mean_of_the_candidate_needs_no_baseline(write, read):
 def test_gaps_weigh_by_the_declared_grid_not_by_what_was_found(write, read):
     # case a lacks one of two repeats: (1 + fill) / 2; case b is whole: 0
     write(campaign(Metric("m", 1, 0, 1), [0.0, 0.0, 0.5, 0.5], [1.0, None, 0.5, 0.5], repeats=2))
-    assert limits(read) == ((1 + 0) / 2 / 2, (1 + 1) / 2 / 2, 0.0, 0.0, pytest.approx((0.5 + 0.5) / 2), pytest.approx(0.75))
+    assert limits(read) == (
+        (1 + 0) / 2 / 2,
+        (1 + 1) / 2 / 2,
+        0.0,
+        0.0,
+        pytest.approx((0.5 + 0.5) / 2),
+        pytest.approx(0.75),
+    )
 
 
 def test_nothing_found_is_bounded_by_the_range_alone(write, read):

@@ -25,7 +25,9 @@ def test_a_running_campaign_shows_what_it_declared(write, read):
 
 
 def test_a_completed_campaign_shows_its_end_and_its_root(write, read):
-    ended = Campaign(cases={"a": {}}, metrics=[], ending={"selected": "base", "outcome": "kept_baseline", "score": None})
+    ended = Campaign(
+        cases={"a": {}}, metrics=[], ending={"selected": "base", "outcome": "kept_baseline", "score": None}
+    )
     write(ended)
     root = chained(ended.campaign_id, ended.payloads())[-1]["digest"]
     assert read("select state, root, selected_id, outcome from campaigns") == [

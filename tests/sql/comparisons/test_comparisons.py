@@ -6,7 +6,16 @@ import pytest
 
 from tests.sql.build import Campaign, Metric, Trial
 
-NUMBERS = ("baseline_mean", "candidate_mean", "mean_delta", "min_delta", "max_delta", "standard_error", "ci_low", "ci_high")
+NUMBERS = (
+    "baseline_mean",
+    "candidate_mean",
+    "mean_delta",
+    "min_delta",
+    "max_delta",
+    "standard_error",
+    "ci_low",
+    "ci_high",
+)
 
 
 def cells(who, values):
@@ -39,7 +48,13 @@ def test_the_case_is_the_unit_of_analysis(write, read):
 
 
 def test_one_case_has_no_standard_error(write, read):
-    write(Campaign(cases={"a": {}}, metrics=[Metric("m")], trials=[*cells("base", {("a", 0): 1.0}), *cells("c1", {("a", 0): 2.0})]))
+    write(
+        Campaign(
+            cases={"a": {}},
+            metrics=[Metric("m")],
+            trials=[*cells("base", {("a", 0): 1.0}), *cells("c1", {("a", 0): 2.0})],
+        )
+    )
     (row,) = read("from comparisons")
     assert row["mean_delta"] == 1.0
     assert (row["standard_error"], row["ci_low"], row["ci_high"]) == (None, None, None)

@@ -11,7 +11,14 @@ FULL = Campaign(
     metrics=[Metric("m")],
     trials=[Trial(who, case, 0, {"m": 1.0}) for who in ("base", "c1") for case in "ab"],
 )
-COUNTS = ("expected_pairs", "complete_pairs", "missing_baseline", "missing_candidate", "unexpected_cells", "duplicate_cells")
+COUNTS = (
+    "expected_pairs",
+    "complete_pairs",
+    "missing_baseline",
+    "missing_candidate",
+    "unexpected_cells",
+    "duplicate_cells",
+)
 
 
 def counts(row):
@@ -37,7 +44,13 @@ def test_every_accepted_cell_completes_its_coordinate_whatever_its_status(write,
 
 
 def test_a_pair_is_complete_only_with_both_arms(write, read):
-    write(Campaign(cases={"a": {}, "b": {}, "c": {}}, metrics=[], trials=[Trial("base", "a"), Trial("c1", "a"), Trial("c1", "b")]))
+    write(
+        Campaign(
+            cases={"a": {}, "b": {}, "c": {}},
+            metrics=[],
+            trials=[Trial("base", "a"), Trial("c1", "a"), Trial("c1", "b")],
+        )
+    )
     (row,) = read("from coverage")
     # a: both; b: candidate only; c: neither
     assert counts(row) == (3, 1, 2, 1, 0, 0)

@@ -17,7 +17,10 @@ FULL = Campaign(
 
 
 def decided(read):
-    return [tuple(row.values()) for row in read("select candidate_id, decision, gate, score, is_final from decisions order by all")]
+    return [
+        tuple(row.values())
+        for row in read("select candidate_id, decision, gate, score, is_final from decisions order by all")
+    ]
 
 
 def test_a_candidate_that_passes_every_gate_passes(write, read):

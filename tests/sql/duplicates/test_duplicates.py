@@ -4,7 +4,9 @@ import shutil
 
 from tests.sql.build import Campaign, Metric, Trial
 
-FULL = Campaign(cases={"a": {}}, metrics=[Metric("m")], trials=[Trial("base", "a", 0, {"m": 1.0}), Trial("c1", "a", 0, {"m": 2.0})])
+FULL = Campaign(
+    cases={"a": {}}, metrics=[Metric("m")], trials=[Trial("base", "a", 0, {"m": 1.0}), Trial("c1", "a", 0, {"m": 2.0})]
+)
 
 
 def test_a_lawful_campaign_has_none(write, read):

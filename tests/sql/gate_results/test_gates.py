@@ -75,7 +75,9 @@ def test_mean_delta(write, read, threshold, values, metric, expected):
 
 def test_mean_delta_says_value_bound_and_reason(write, read):
     gate = {"kind": "mean_delta", "metric": "m", "threshold": 0.0}
-    _, message, value, threshold = judged(write, read, gate, [*PAIR, ("c1", "a", 0.75), ("c1", "b", None)], Metric("m", 1, 0, 1))
+    _, message, value, threshold = judged(
+        write, read, gate, [*PAIR, ("c1", "a", 0.75), ("c1", "b", None)], Metric("m", 1, 0, 1)
+    )
     assert message == (
         "mean oriented delta of m is 0.25, at least 0 asked; "
         "1 pairs are missing, with them it lies between -0.125 and 0.375"
@@ -142,7 +144,9 @@ def test_later_gates_are_reached_only_past_passing_ones(write, read):
     ]
     trials = [Trial(who, case, 0, {"m": value}) for who, case, value in BOTH]
     write(Campaign(cases={"a": {}, "b": {}}, metrics=[Metric("m")], gates=gates, trials=trials))
-    assert [tuple(row.values()) for row in read("select name, status, is_reached from gate_results order by gate_ix")] == [
+    assert [
+        tuple(row.values()) for row in read("select name, status, is_reached from gate_results order by gate_ix")
+    ] == [
         ("first", "pass", True),
         ("second", "fail", True),
         ("third", "pass", False),

@@ -53,7 +53,14 @@ def test_a_lost_and_a_doubled_file_do_not_cancel_out(write, read, root):
 
 
 def test_a_baseline_that_is_not_whole_leaves_nobody_comparable(write, read, root):
-    write(Campaign(cases={"a": {}}, metrics=[Metric("m")], trials=[Trial("c1", "a", 0, {"m": 1.0}), Trial("base", "a", 0, {"m": 1.0})]), 3)
+    write(
+        Campaign(
+            cases={"a": {}},
+            metrics=[Metric("m")],
+            trials=[Trial("c1", "a", 0, {"m": 1.0}), Trial("base", "a", 0, {"m": 1.0})],
+        ),
+        3,
+    )
     sorted(root.glob("measurements/campaign=[!n]*/*.parquet"))[-1].unlink()
     assert read("select candidate_id, is_whole, is_comparable from integrity order by candidate_id") == [
         {"candidate_id": "base", "is_whole": False, "is_comparable": False},

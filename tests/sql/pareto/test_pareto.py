@@ -26,14 +26,18 @@ def kernel():
     con.close()
 
 
-def ranked(con: duckdb.DuckDBPyConnection, points: dict[tuple[str, str], tuple[Any, ...]]) -> dict[tuple[str, str], Any]:
+def ranked(
+    con: duckdb.DuckDBPyConnection, points: dict[tuple[str, str], tuple[Any, ...]]
+) -> dict[tuple[str, str], Any]:
     con.execute("delete from pareto_points")
     for key, values in points.items():
         filled = (*values, *(0.0,) * (DIMENSIONS - len(values)))
         con.execute(f"insert into pareto_points values (?, ?{', ?' * DIMENSIONS})", [*key, *filled])
     found = con.execute("select campaign_id, candidate_id, is_rankable, is_front from pareto").fetchall()
     assert len(found) == len(points)
-    return {(campaign, candidate): front if rankable else "unrankable" for campaign, candidate, rankable, front in found}
+    return {
+        (campaign, candidate): front if rankable else "unrankable" for campaign, candidate, rankable, front in found
+    }
 
 
 def test_a_dominated_point_is_not_on_the_front(kernel):
@@ -95,7 +99,12 @@ def scored(**means):
     """A campaign of one case: candidate to its values on the metrics gain (more) and loss (less is better)."""
     base = Trial("base", "a", 0, {"gain": 0.0, "loss": 0.0})
     trials = [Trial(name, "a", 0, {"gain": gain, "loss": loss}) for name, (gain, loss) in means.items()]
-    return {"cases": {"a": {}}, "metrics": [Metric("gain", 1), Metric("loss", -1)], "candidates": list(means), "trials": [base, *trials]}
+    return {
+        "cases": {"a": {}},
+        "metrics": [Metric("gain", 1), Metric("loss", -1)],
+        "candidates": list(means),
+        "trials": [base, *trials],
+    }
 
 
 def test_metrics_are_oriented_and_only_passing_candidates_compete(write, read):

@@ -16,7 +16,14 @@ def test_coordinates_are_candidates_and_baseline_times_cases_times_repeats(write
 def test_pending_is_the_grid_less_accepted_cells_whatever_their_status(write, read):
     write(TINY.with_trials(Trial("c1", "b", 0, status="infrastructure_failure")))
     todo = {(row["candidate_id"], row["case_id"], row["repeat"]) for row in read("from pending")}
-    assert todo == {("base", "a", 0), ("base", "b", 0), ("base", "b", 1), ("c1", "a", 0), ("c1", "a", 1), ("c1", "b", 1)}
+    assert todo == {
+        ("base", "a", 0),
+        ("base", "b", 0),
+        ("base", "b", 1),
+        ("c1", "a", 0),
+        ("c1", "a", 1),
+        ("c1", "b", 1),
+    }
 
 
 def test_a_declared_candidate_is_pending_before_it_is_registered(write, read):

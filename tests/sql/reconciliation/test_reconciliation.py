@@ -10,7 +10,10 @@ FULL = Campaign(
     preference="m",
     trials=[Trial("base", "a", 0, {"m": 1.0}), Trial("c1", "a", 0, {"m": 3.0})],
     records=[
-        ("comparison.recorded", {"candidate_id": "c1", "coverage": {}, "comparisons": [{"metric": "m", "mean_delta": 2.0}]}),
+        (
+            "comparison.recorded",
+            {"candidate_id": "c1", "coverage": {}, "comparisons": [{"metric": "m", "mean_delta": 2.0}]},
+        ),
         ("decision.recorded", {"candidate_id": "c1", "decision": "pass", "gate": None, "score": 2.0, "gates": []}),
     ],
     ending={"selected": "c1", "outcome": "selected", "score": 2.0},
@@ -35,7 +38,11 @@ def test_a_recorded_verdict_that_the_views_do_not_give_shows(write, read):
         ("decision.recorded", {"candidate_id": "c1", "decision": "fail"}),
     ]
     write(replace(FULL, records=records, ending={"selected": "base", "outcome": "kept_baseline", "score": None}))
-    assert disagreeing(read) == {"mean_delta(m)": ("2.5", "2.0"), "decision": ("fail", "pass"), "selection": ("base", "c1")}
+    assert disagreeing(read) == {
+        "mean_delta(m)": ("2.5", "2.0"),
+        "decision": ("fail", "pass"),
+        "selection": ("base", "c1"),
+    }
 
 
 def test_a_lost_projection_shows_as_a_count(write, read, root):

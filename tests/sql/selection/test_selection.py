@@ -13,7 +13,10 @@ def selected(write, read, scores, **changes):
         "gates": [GATE],
         "preference": "m",
         "candidates": list(scores),
-        "trials": [Trial("base", "a", 0, {"m": 0.0}), *(Trial(name, "a", 0, {"m": score}) for name, score in scores.items())],
+        "trials": [
+            Trial("base", "a", 0, {"m": 0.0}),
+            *(Trial(name, "a", 0, {"m": score}) for name, score in scores.items()),
+        ],
     }
     write(Campaign(**(fields | changes)))
     return [tuple(row.values()) for row in read("select selected_id, outcome, score from selection")]
@@ -56,7 +59,15 @@ def test_an_unknown_score_never_wins(write, read):
 
 
 def test_nothing_is_selected_while_anything_is_pending(write, read):
-    assert selected(write, read, {"c1": 1.0, "c2": 2.0}, trials=[Trial("base", "a", 0, {"m": 0.0}), Trial("c1", "a", 0, {"m": 1.0})]) == []
+    assert (
+        selected(
+            write,
+            read,
+            {"c1": 1.0, "c2": 2.0},
+            trials=[Trial("base", "a", 0, {"m": 0.0}), Trial("c1", "a", 0, {"m": 1.0})],
+        )
+        == []
+    )
 
 
 def test_nothing_is_selected_while_a_candidate_is_not_registered(write, read):

@@ -16,7 +16,9 @@ def test_each_group_is_compared_by_itself(write, read):
             + [Trial("c1", case, 0, {"m": gain}) for case, gain in gains.items() if case != "c"],
         )
     )
-    found = read("select group_key, group_value, pairs, missing, cases, mean_delta, standard_error from strata order by all")
+    found = read(
+        "select group_key, group_value, pairs, missing, cases, mean_delta, standard_error from strata order by all"
+    )
     assert [tuple(row.values())[:6] for row in found] == [
         ("hard", "no", 1, 0, 1, 1.0),
         ("lang", "de", 0, 1, 0, None),
@@ -29,7 +31,11 @@ def test_each_group_is_compared_by_itself(write, read):
 
 def test_one_stratum_over_all_cases_equals_the_comparison(write, read):
     cases = {name: {"all": "yes"} for name in "abc"}
-    trials = [Trial(who, case, 0, {"m": ix + (who == "c1") * ix**2}) for who in ("base", "c1") for ix, case in enumerate(cases)]
+    trials = [
+        Trial(who, case, 0, {"m": ix + (who == "c1") * ix**2})
+        for who in ("base", "c1")
+        for ix, case in enumerate(cases)
+    ]
     write(Campaign(cases=cases, metrics=[Metric("m", -1)], trials=trials))
     (stratum,) = read("select * exclude (group_key, group_value) from strata")
     (whole,) = read("from comparisons")

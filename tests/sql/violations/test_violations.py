@@ -83,5 +83,9 @@ def test_an_offence_names_its_event(write, read, root):
     shutil.rmtree(next(root.glob("events/campaign=[!n]*")))
     write_events(root, BREAKAGES["it selects a stranger"][1](rows))
     assert read("from violations") == [
-        {"sequence": len(rows), "law": "completion", "detail": "selected stranger is neither a candidate nor the baseline"}
+        {
+            "sequence": len(rows),
+            "law": "completion",
+            "detail": "selected stranger is neither a candidate nor the baseline",
+        }
     ]
