@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from opfield.core.digest import digest, digest_hex
@@ -75,6 +76,8 @@ def read_seed(text: str) -> Seed:
     return Seed(int(text, 16))
 
 
+# Every arm of a pair asks for the same seed, one after the other.
+@lru_cache(maxsize=4096)
 def coordinate_seed(root: Seed, case_id: str, repeat: int) -> Seed:
     """Return the seed of (case, repeat), never of the candidate or arm: both arms share it (DESIGN §4).
 

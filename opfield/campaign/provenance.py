@@ -8,7 +8,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
@@ -86,25 +86,18 @@ def _git_state(folder: Path) -> dict[str, Any] | None:
 
 
 def _versions(runner: Any) -> dict[str, str]:
-    """Return the versions of the distributions that the runner's module has imported, and of our own foundations."""
+    """Return the versions of what the runner's module has imported, and of our own foundations."""
     module = sys.modules.get(getattr(runner, "__module__", None) or type(runner).__module__)
-    names = (
-        {
-            getattr(value, "__module__", None) or getattr(value, "__name__", "")
-            for value in vars(module).values()
-            if module is not None and (inspect.ismodule(value) or inspect.isroutine(value) or inspect.isclass(value))
-        }
-        if module
-        else set()
-    )
-    names |= {value.__name__ for value in vars(module).values() if inspect.ismodule(value)} if module else set()
-    tops = {name.partition(".")[0] for name in names if name} | {"opfield", "duckdb", "polars", "pyarrow"}
-    known = packages_distributions()
+    names = {"opfield", "duckdb", "polars", "pyarrow"}
+    for value in vars(module).values() if module is not None else ():
+        origin = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
+        if isinstance(origin, str):
+            names.add(origin.partition(".")[0])
     found: dict[str, str] = {}
-    for top in sorted(tops):
-        for distribution in sorted(set(known.get(top, ()))):
-            try:
-                found[distribution] = version(distribution)
-            except PackageNotFoundError:
-                continue
+    for name in sorted(names - sys.stdlib_module_names):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            # Imported under another name than it is distributed; asking for all names takes a second.
+            continue
     return found

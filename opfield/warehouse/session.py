@@ -92,6 +92,8 @@ def connect_snapshot(
 
 def _connected(root: Path, campaign_id: str | None, threads: int | None) -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
+    # DuckDB draws a progress bar of its own where the main module has no file, even into a pipe.
+    con.execute("set enable_progress_bar = false")
     if threads is not None:
         con.execute(f"set threads = {int(threads)}")
     con.execute("set variable root = $1", [str(root)])

@@ -224,4 +224,4 @@ def test_opening_leaves_the_chosen_campaign_as_it_was(views, tmp_path):
     con = duckdb.connect()
     con.execute(f"set variable root = '{write_empty(tmp_path)}'; set variable campaign = 'abc'")
     install(con, views, load_contract())
-    assert con.execute("select getvariable('campaign')").fetchone() == ("abc",)
+    assert con.execute("select getvariable('campaign')").fetchall() == [("abc",)]

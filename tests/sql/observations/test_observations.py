@@ -57,4 +57,4 @@ def test_values_beyond_the_bound_of_the_arithmetic_are_missing(write, read):
 
 @pytest.mark.parametrize("value", ["'nan'::double", "'infinity'::double", "'-infinity'::double", "null::double"])
 def test_nothing_that_is_not_finite_is_usable(views, value):
-    assert views.execute(f"select count(*) from (select 1) where is_usable({value})").fetchone() == (0,)
+    assert views.execute(f"select count(*) from (select 1) where is_usable({value})").fetchall() == [(0,)]
