@@ -78,7 +78,7 @@ def read_attempts(root: Path, campaign_id: str) -> tuple[list[Attempt], list[int
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         content = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     yield from ((number, line) for number, line in enumerate(content.split(b"\n"), 1) if line)
 

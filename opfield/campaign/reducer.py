@@ -150,12 +150,12 @@ def _started(state: CampaignState, event: Event, payload: dict[str, Any]) -> Non
 
 
 def _registered(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
-    candidate, label = payload["candidate_id"], payload["label"]
+    candidate = payload["candidate_id"]
     if candidate in state.accepted:
         raise _breach("candidate", event, f"{candidate} is registered already, or the baseline")
     if state.declared is not None and candidate not in state.declared:
         raise _breach("candidate", event, f"{candidate} is not among the campaign's candidates")
-    state.registered[candidate] = label
+    state.registered[candidate] = payload.get("label", candidate)
     state.accepted[candidate] = set()
 
 

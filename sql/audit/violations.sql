@@ -29,8 +29,12 @@ parsed as (
         type,
         json_extract_string(payload, '$.candidate_id') as candidate_id,
         json_extract_string(payload, '$.arm') as arm,
-        json_extract_string(payload, '$.case_id') as case_id,
-        try_cast(json_extract_string(payload, '$.repeat') as integer) as repeat,
+        if(json_type(payload, '$.case_id') = 'VARCHAR', json_extract_string(payload, '$.case_id'), null) as case_id,
+        if(
+            json_type(payload, '$.repeat') in ('BIGINT', 'UBIGINT'),
+            try_cast(json_extract_string(payload, '$.repeat') as integer),
+            null
+        ) as repeat,
         json_extract_string(payload, '$.status') as status,
         json_extract_string(payload, '$.decision') as decision,
         json_extract_string(payload, '$.selected') as selected_id,
@@ -137,6 +141,22 @@ broken_starts as (
     where (sequence = 1) <> (type = 'campaign.started')
 ),
 
+broken_declarations as (
+    select
+        campaign_id,
+        sequence,
+        'payload' as law,
+        'states no baseline, or no number of cases or repeats' as detail,
+    from told
+    where type = 'campaign.started'
+        and not coalesce(
+            json_type(payload, '$.baseline_id') = 'VARCHAR'
+            and json_type(payload, '$.cases') in ('BIGINT', 'UBIGINT')
+            and json_type(payload, '$.identity.repeats') in ('BIGINT', 'UBIGINT'),
+            false
+        )
+),
+
 broken_fences as (
     select
         campaign_id,
@@ -227,6 +247,7 @@ broken_trials as (
                 then format('status {} is not terminal', coalesce(status, 'nothing'))
             when coalesce(repeat < 0 or repeat >= repeats, true)
                 then format('repeat {} is outside the declared repeats', coalesce(repeat::varchar, 'nothing'))
+            when case_id is null then 'the case id is no text'
             when is_compared or (is_baseline and is_any_compared)
                 then 'a comparison over these cells is recorded already'
         end as detail,
@@ -322,6 +343,8 @@ offences as (
     select * from broken_digests
     union all
     select * from broken_starts
+    union all
+    select * from broken_declarations
     union all
     select * from broken_fences
     union all

@@ -187,8 +187,7 @@ LEGAL: list[Told] = [
     [*whole()[:9], (ledger.CAMPAIGN_CANCELLED, {"reason": "enough"})],
     changed(19, selected="base"),
     changed(4, status="cancelled"),
-    moved(whole(), 2, 7)[:7],
-    [(ledger.CAMPAIGN_STARTED, started(None)), *whole()[1:]],
+    moved(whole(), 2, 4)[:9],
 ]
 
 
@@ -236,6 +235,12 @@ def test_an_altered_event_is_refused_by_the_name_of_its_law(
 ) -> None:
     assert in_python(harm(HISTORY)) == law
     assert law in in_sql(harm(HISTORY))
+
+
+def test_a_proposer_may_register_whom_it_likes_and_must_decide_them_all() -> None:
+    told = [(ledger.CAMPAIGN_STARTED, started(None)), *whole()[1:]]
+    assert in_python(chain(told)) is None
+    assert in_python(chain(without(told, 17, 18))) == "completion"
 
 
 def test_a_history_of_another_campaign_is_refused() -> None:

@@ -51,11 +51,11 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 def test_a_full_disk_loses_nothing_accepted_and_the_campaign_resumes(disk: Disk, told: Told) -> None:
     root = disk.folder / "warehouse"
-    campaign = weighted(repeats=2)
+    campaign = weighted(repeats=4)
     create_store(root)
     ballast = disk.folder / "ballast"
     room = os.statvfs(disk.folder).f_bavail * os.statvfs(disk.folder).f_frsize
-    ballast.write_bytes(b"x" * (room - 150_000))
+    ballast.write_bytes(b"x" * (room - 120_000))
     with pytest.raises(WarehouseError, match="No space left on device.*what was accepted before is safe"):
         run(campaign, root, executor="inline")
     (partition,) = (root / "events").glob("campaign=[!n]*")
