@@ -86,7 +86,7 @@ def test_an_outage_exits_4_and_resume_or_finish_end_it(tmp_path: Path, capfd: Ca
     assert "opfield resume" in err
     assert "pending" in out
     status = told_json(capfd, "status", "small")
-    assert status["state"] == "interrupted"
+    assert status["state"] == "unfinished"
     assert "connection" in status["last_failed_attempt"]
     told(capfd, "compare", code=4)
     (tmp_path / "outage").unlink()
@@ -157,8 +157,8 @@ def test_show_prints_one_cell(capfd: Capture) -> None:
         (["run", "quadratic", "--repeats", "three"], 2, "is no int"),
         (["run", "quadratic", "--repeats"], 2, "needs a value"),
         (["run", "quadratic", "three"], 2, "unexpected argument"),
-        (["run", "tests.nowhere:campaign"], 1, "No module named"),
-        (["run", "tests.campaign.campaigns:nothing"], 1, "no attribute"),
+        (["run", "tests.nowhere:campaign"], 1, "there is no module"),
+        (["run", "tests.campaign.campaigns:nothing"], 1, "unknown campaign in module"),
         (["run", "tests.campaign.campaigns:METRICS"], 1, "not a Campaign"),
         (["try", SMALL, "--case", "z"], 1, "unknown case 'z'"),
         (["try", SMALL, "--case", "a", "--candidate", "mor"], 1, "did you mean 'more'"),

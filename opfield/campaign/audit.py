@@ -179,7 +179,7 @@ def _check_cells(root: Path, campaign_id: str, state: CampaignState) -> Iterator
             yield Finding(folder, "artifact", f"event {event.sequence} names an artifact that is not kept")
 
 
-def _check_projections(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
+def _check_projections(root: Path, campaign_id: str, _state: CampaignState) -> Iterator[Finding]:
     """Project the whole history again and compare the rows with those on disk, both ways."""
     events = ledger.read_history(root, campaign_id)
     with closing(connect_snapshot(root, campaign_id, ())) as con:
@@ -197,7 +197,7 @@ def _check_projections(root: Path, campaign_id: str, state: CampaignState) -> It
                     yield Finding(folder, law, f"{count} rows are not those that the ledger yields")
 
 
-def _check_violations(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
+def _check_violations(root: Path, campaign_id: str, _state: CampaignState) -> Iterator[Finding]:
     """Read the audit views, which state the same laws in SQL."""
     folder = relative(root, table_folder(root, "events", campaign_id))
     views = ("violations", "duplicates")

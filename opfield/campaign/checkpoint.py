@@ -1,7 +1,7 @@
 """Checkpoints: a reduced history kept beside the ledger, so that opening folds the rest only (§25.4).
 
-Disposable and never trusted blindly: one that does not match its own digest or the ledger's is ignored, and audit ignores
-all of them.
+Disposable and never trusted blindly: one that does not match its own digest or the ledger's is ignored, and audit
+ignores all of them.
 """
 
 from __future__ import annotations

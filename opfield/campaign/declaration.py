@@ -78,7 +78,8 @@ class Campaign:
         seed_root: root of every coordinate's seed.
         coupling: what the two arms of a pair share: `common_seed` (the runner honours the seed), `replayed` (recorded
             upstream outputs are reused) or `none`.
-        reproducibility: class of §47.9 that the author claims; shown beside every verdict.
+        reproducibility: what the author claims can be reproduced: `structural` (plans and coordinates), `material` (all
+            outputs retained), `seeded`, `distributional`, or `observational`; shown beside every verdict.
         proposer: what turns the space into candidates.
         limits: bounds on execution.
         secrets: names of environment variables whose values must never be recorded.
@@ -139,7 +140,10 @@ class Campaign:
         if self.coupling not in ("common_seed", "replayed", "none"):
             raise DeclarationError(f"coupling {self.coupling!r} is none of common_seed, replayed, none")
         if self.reproducibility not in ("structural", "material", "seeded", "distributional", "observational"):
-            raise DeclarationError(f"reproducibility {self.reproducibility!r} is no class of §47.9")
+            raise DeclarationError(
+                f"reproducibility {self.reproducibility!r} is none of structural, material, seeded, distributional, "
+                "observational"
+            )
 
 
 def _is_number(value: object) -> bool:

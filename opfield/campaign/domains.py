@@ -5,14 +5,16 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 from opfield.campaign.declaration import Campaign
-from opfield.errors import DeclarationError, UnknownNameError, unknown_name
+from opfield.errors import DeclarationError, OpfieldError, UnknownNameError, unknown_name
 
 ENTRY_POINTS: Final = "opfield.domains"
 
@@ -65,7 +67,9 @@ def load_domain(name: str) -> Domain:
     """
     found = [point for point in _points() if point.name == name]
     if not found:
-        raise unknown_name("domain", name, installed_domain_names())
+        error = unknown_name("domain", name, installed_domain_names())
+        module = name.removesuffix(".py").replace("/", ".")
+        raise UnknownNameError(f"{error}; a campaign of your own is named {module}:campaign")
     try:
         domain = found[0].load()
     except ImportError as error:
@@ -94,22 +98,49 @@ def load_campaign(target: str, options: Mapping[str, Any]) -> Campaign:
                 raise unknown_name(f"option of domain {target!r}:", name, known)
         return domain.campaign(**options)
     module_name, _, attribute = target.partition(":")
-    here = os.getcwd()
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        found = getattr(importlib.import_module(module_name), attribute)
-    except ModuleNotFoundError as error:
-        raise DeclarationError(f"{target}: {error}; run from the folder that holds {module_name!r}") from error
-    except AttributeError:
-        raise UnknownNameError(f"module {module_name!r} has no attribute {attribute!r}") from None
+    found = _attribute(_imported(module_name.removesuffix(".py").replace("/", ".")), attribute)
     if callable(found) and not isinstance(found, Campaign):
         found = found(**options)
     elif options:
         raise DeclarationError(f"{target} is a campaign already and takes no options")
     if not isinstance(found, Campaign):
-        raise DeclarationError(f"{target} gives a {type(found).__name__}, not a Campaign")
+        raise DeclarationError(f"{target} is of type {type(found).__name__}, not a Campaign")
     return found
+
+
+def _imported(name: str) -> ModuleType:
+    """Import a module of the user's, from the current folder too, and tell what is wrong in it as it is."""
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            raise DeclarationError(f"there is no module {name!r} here; run from the folder that holds it") from error
+        raise _broken(name, error) from error
+    except OpfieldError:
+        raise
+    except Exception as error:
+        raise _broken(name, error) from error
+
+
+def _broken(name: str, error: Exception) -> DeclarationError:
+    """Return the error of a module that cannot be imported, with the line in it where it went wrong."""
+    if isinstance(error, SyntaxError):
+        where = f"{error.filename}, line {error.lineno}"
+    else:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if "importlib" not in frame.filename and frame.filename != __file__]
+        where = f"{own[-1].filename}, line {own[-1].lineno}" if own else name
+    return DeclarationError(f"importing {name!r} failed: {type(error).__name__}: {error} ({where})")
+
+
+def _attribute(module: ModuleType, name: str) -> Any:
+    if not hasattr(module, name):
+        known = (found for found, value in vars(module).items() if isinstance(value, Campaign))
+        raise unknown_name(f"campaign in module {module.__name__!r}:", name, known)
+    return getattr(module, name)
 
 
 def _points() -> tuple[EntryPoint, ...]:

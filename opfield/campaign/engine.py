@@ -112,12 +112,15 @@ class _Opening:
         self.tasks: dict[Future[TrialEvidence], TrialTask] = {}
         self.failed_in_row = 0
         self.left_pending = 0
+        # A first opening whose every trial breaks down shows a fault in the runner, not in the candidates.
+        self.is_unproven = writer.state.cells == 0
+        self.broken: list[Failure] = []
         self.changed_source: str | None = None
 
     def carry_out(self) -> _Stop:
         writer = self.writer
         if writer.state.terminal:
-            return _Stop(writer.state.terminal)
+            return _Stop(writer.state.terminal, self._source_note())
         # An executor that does not suit the runner is refused here, before the first event.
         context = trial_context(self.prepared, str(writer.root))
         executor = open_executor(self.options.executor, context, self.options.workers)
@@ -134,19 +137,26 @@ class _Opening:
         finish(writer)
         return _Stop("completed")
 
+    def _source_note(self) -> str:
+        """Return what to say of a runner whose source changed since the campaign started; nothing where it did not."""
+        source = runner_source(self.prepared.campaign.runner)
+        if source == self.writer.state.started.get("provenance", {}).get("source"):
+            return ""
+        self.changed_source = source or "unknown"
+        return (
+            "the runner's source changed since this campaign started; to measure it again, give it another version "
+            '(`run.version = "2"` on a function, `version = "2"` in a class): that is a campaign of its own'
+        )
+
     def _start(self) -> None:
         writer, prepared, options = self.writer, self.prepared, self.options
-        source = runner_source(prepared.campaign.runner)
         if writer.state.sequence:
-            recorded = writer.state.started.get("provenance", {}).get("source")
-            if source != recorded:
-                if not options.accept_runner_change:
-                    raise DeclarationError(
-                        "the runner's source changed since this campaign started, so the cells before and after would "
-                        "not be comparable. Put the old source back, or give the runner a new version and run a new "
-                        "campaign, or accept the change with --accept-runner-change; it is then recorded with each cell"
-                    )
-                self.changed_source = source or "unknown"
+            note = self._source_note()
+            if note and not options.accept_runner_change:
+                raise DeclarationError(
+                    f"{note}. Or put the old source back, or accept the change with --accept-runner-change; it is then "
+                    "recorded with each cell"
+                )
         else:
             told = provenance(prepared.campaign.runner, options.target, options.options)
             writer.accept(ledger.CAMPAIGN_STARTED, {**prepared.started, "provenance": told}, prepared.artifacts)
@@ -172,6 +182,13 @@ class _Opening:
                     elif self.failed_in_row >= self.limits.pause_after * self.limits.attempts:
                         reason = f"{self.failed_in_row} attempts in a row failed for want of infrastructure"
                         stop = _Stop("paused", reason)
+                    elif self.is_unproven and len(self.broken) >= self.limits.pause_after and work:
+                        last = self.broken[-1]
+                        stop = _Stop(
+                            "paused",
+                            f"the first {len(self.broken)} trials all broke down, the last one by {last.code}: "
+                            f"{last.message}. Mend the runner, try it with `opfield try`, and give it a new version",
+                        )
         finally:
             progress.end()
         writer.flush()
@@ -218,6 +235,10 @@ class _Opening:
             self._put_off(task, evidence.failure, evidence.finished_at, work)
             return
         self.failed_in_row = 0
+        if evidence.status is Status.INFRASTRUCTURE_FAILURE and evidence.failure is not None:
+            self.broken.append(evidence.failure)
+        else:
+            self.is_unproven = False
         payload = trial_payload(evidence, task.seed)
         if self.changed_source is not None:
             payload["runner_source"] = self.changed_source
@@ -225,7 +246,7 @@ class _Opening:
         self.options.progress.accepted(evidence.status)
 
     def _put_off(self, task: TrialTask, failure: Failure, finished_at: str, work: WorkQueue) -> None:
-        """Record an attempt that says nothing about quality, and try its coordinate again later, or leave it pending."""
+        """Record an attempt that says nothing about quality; try its coordinate again later, or leave it pending."""
         attempt = Attempt(task.coordinate, task.attempt, failure, finished_at)
         record_attempt(self.writer.root, self.writer.campaign_id, attempt)
         self.failed_in_row += 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import importlib.util
 import inspect
 import platform
 import subprocess
@@ -38,20 +40,70 @@ def provenance(runner: Any, target: str | None, options: Mapping[str, Any]) -> d
 
 
 def runner_source(runner: Any) -> str | None:
-    """Return a digest over the source that defines the runner: its package's Python files, or its module's file.
+    """Return a digest over the source that the runner stands on.
+
+    That is its module's file, all Python files of its package where it is in one, and the modules in the same folder
+    that it imports, directly or not. What is installed elsewhere is told by version in `provenance`.
 
     None where there is no source to be found, such as for a runner typed at a prompt.
     """
     source = _source_file(runner)
     if source is None:
         return None
-    in_package = (source.parent / "__init__.py").exists()
-    files = sorted(source.parent.rglob("*.py")) if in_package else [source]
+    files = {source, *_beside(_module_name(runner), source.parent)}
+    if (source.parent / "__init__.py").exists():
+        files.update(source.parent.rglob("*.py"))
     state = hashlib.sha256()
-    for path in files:
+    for path in sorted(files):
         state.update(path.relative_to(source.parent).as_posix().encode() + b"\0")
         state.update(hashlib.sha256(path.read_bytes()).digest())
     return "sha256:" + state.hexdigest()
+
+
+def _beside(name: str, folder: Path) -> set[Path]:
+    """Return the files in a folder that a module consists of and imports, directly or not, lazily or not."""
+    found: set[Path] = set()
+    waiting = [name]
+    while waiting:
+        current = waiting.pop()
+        file = _module_file(current)
+        if file is None or file in found or not file.is_relative_to(folder):
+            continue
+        if "site-packages" in file.relative_to(folder).parts:
+            continue
+        found.add(file)
+        package = current if file.name == "__init__.py" else current.rpartition(".")[0]
+        waiting += _imported_names(file, package)
+    return found
+
+
+def _module_file(name: str) -> Path | None:
+    """Return the Python file of a module, found without running it."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if file is None and name != "__main__":
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ImportError, ValueError, AttributeError):
+            return None
+        file = spec.origin if spec is not None and spec.has_location else None
+    return Path(file) if file is not None and file.endswith(".py") and Path(file).is_file() else None
+
+
+def _imported_names(file: Path, package: str) -> set[str]:
+    """Return the names that a file's import statements may mean as modules."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or node.level) and (package or not node.level):
+            base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            names.add(base)
+            names.update(f"{base}.{alias.name}" for alias in node.names)
+    return names
+
+
+def _module_name(runner: Any) -> str:
+    return str(getattr(runner, "__module__", None) or type(runner).__module__)
 
 
 def _source_file(runner: Any) -> Path | None:
@@ -87,12 +139,9 @@ def _git_state(folder: Path) -> dict[str, Any] | None:
 
 def _versions(runner: Any) -> dict[str, str]:
     """Return the versions of what the runner's module has imported, and of our own foundations."""
-    module = sys.modules.get(getattr(runner, "__module__", None) or type(runner).__module__)
-    names = {"opfield", "duckdb", "polars", "pyarrow"}
-    for value in vars(module).values() if module is not None else ():
-        origin = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
-        if isinstance(origin, str):
-            names.add(origin.partition(".")[0])
+    source = _source_file(runner)
+    imported = _imported_names(source, "") if source is not None else set()
+    names = {"opfield", "duckdb", "polars", "pyarrow"} | {name.partition(".")[0] for name in imported}
     found: dict[str, str] = {}
     for name in sorted(names - sys.stdlib_module_names):
         try:

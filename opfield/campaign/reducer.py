@@ -92,7 +92,7 @@ def reduce(state: CampaignState, event: Event, *, is_own: bool = False) -> Campa
 
 
 def fold(events: Iterable[Event], state: CampaignState | None = None) -> CampaignState:
-    """Fold a history, from the start or from a state: fold(P·U) = fold(U, fold(P)) (§15.3)."""
+    """Fold a history, from the start or from a state; folding a prefix and then the rest is folding it all (§15.3)."""
     state = state if state is not None else CampaignState()
     for event in events:
         reduce(state, event)
@@ -213,7 +213,7 @@ def _completed(state: CampaignState, event: Event, payload: dict[str, Any]) -> N
     state.completed = payload
 
 
-def _cancelled(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
+def _cancelled(state: CampaignState, _event: Event, payload: dict[str, Any]) -> None:
     state.terminal = "cancelled"
     state.completed = payload
 

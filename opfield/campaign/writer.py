@@ -37,8 +37,9 @@ PUBLICATIONS: Final = 4
 class CampaignWriter:
     """Accepts events into a campaign's history.
 
-    `accept` applies the laws at once; the event is durable, and so accepted for the world, when its segment is published:
-    at the latest after `flush`. A publication that fails poisons the writer: what followed it was never accepted.
+    `accept` applies the laws at once; the event is durable, and so accepted for the world, when its segment is
+    published: at the latest after `flush`. A publication that fails poisons the writer: what followed it was never
+    accepted.
 
     Attributes:
         root: warehouse folder.
@@ -52,8 +53,8 @@ class CampaignWriter:
         self.campaign_id = campaign_id
         self._known = artifact_ids(root, campaign_id)
         self._contents: dict[str, Artifact] = {}
-        # The state before the projections: without a lock another writer may publish in between, and then the views know
-        # more cells than the state, never fewer, so that nothing accepted counts as pending.
+        # The state before the projections: without a lock another writer may publish in between, and then the views
+        # know more cells than the state, never fewer, so that nothing accepted counts as pending.
         self.state: CampaignState = load_state(root, campaign_id)
         self._con = duckdb.connect(config={"threads": 1})
         catch_up(self._con, root, campaign_id, self._read_artifacts)

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any, Final
 
 import click
+import duckdb
 
 from opfield.cli import keep, look, work
 from opfield.cli.render import err, visible
@@ -58,14 +59,24 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        return EXIT_INTERRUPTED
+        return _interrupted()
     except BrokenPipeError:
         # The reader of a pipe left; nothing more can be said to it, and nothing is wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except (RuntimeError, duckdb.InterruptException) as error:
+        # DuckDB tells of a Ctrl-C during a query in these words.
+        if "interrupted" not in str(error).lower():
+            raise
+        return _interrupted()
     except OpfieldError as error:
         err().print(f"[bold red]error:[/] {_escaped(str(error))}")
         return EXIT_ERROR
+
+
+def _interrupted() -> int:
+    err().print("interrupted; what was accepted is safe, and the same command goes on")
+    return EXIT_INTERRUPTED
 
 
 def _escaped(message: str) -> str:

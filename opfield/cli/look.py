@@ -11,7 +11,7 @@ from opfield.campaign.attempts import read_attempts
 from opfield.campaign.domains import installed_domain_names, load_domain
 from opfield.cli.options import campaign_argument, json_option, warehouse_option
 from opfield.cli.render import cell, out, print_facts, print_json, print_table, say, short, visible
-from opfield.cli.verdict import exit_code, print_verdict, read_verdict
+from opfield.cli.verdict import exit_code, print_verdict, read_verdict, state_in_words
 from opfield.core import parse_json
 from opfield.errors import IdentityError, OpfieldError, UnknownNameError, unknown_name
 from opfield.warehouse.contract import load_contract
@@ -64,7 +64,7 @@ def status_command(campaign: str | None, warehouse: Path | None, as_json: bool) 
                 **row,
                 "id": short(row["campaign_id"]),
                 "cells": f"{row['accepted']:,}/{row['declared']:,}",
-                "state": "running" if row["writer"] else _at_rest(row["state"]),
+                "state": "running" if row["writer"] else state_in_words(row["state"], None),
             }
             for row in rows
         ]
@@ -89,7 +89,7 @@ def status_command(campaign: str | None, warehouse: Path | None, as_json: bool) 
     )
     told = {
         **row,
-        "state": "running" if row["writer"] else _at_rest(row["state"]),
+        "state": "running" if row["writer"] else state_in_words(row["state"], None),
         "attempts_left_pending": len(attempts),
         "last_failed_attempt": f"{attempts[-1].failure.code}: {attempts[-1].failure.message}" if attempts else None,
         "torn_attempt_lines": len(torn),
@@ -134,7 +134,7 @@ def show_command(
     found = opened.rows(f"from cells {where}", coordinate)
     if not found:
         _refuse_unknown_coordinate(opened, campaign_id, case_id, repeat)
-        raise UnknownNameError(f"{candidate} has no cell at case {case_id!r} repeat {repeat} yet: it is pending")
+        _refuse_pending(opened, campaign_id, candidate_id, case_id, repeat)
     measurements = opened.rows(
         f"select metric, value, missing_reason from measurements {where} order by metric",
         coordinate,
@@ -166,7 +166,10 @@ def show_command(
 @warehouse_option
 @json_option
 def sql_command(query: str, campaign: str | None, warehouse: Path | None, as_json: bool) -> int:
-    """Run a query over the tables and views, such as "from decisions"."""
+    """Run a query over the tables and views, such as "from decisions".
+
+    DuckDB runs it, so `copy (…) to 'file.csv'` writes where you say; the warehouse itself is never written.
+    """
     opened = open_warehouse(warehouse, is_snapshot=True)
     if campaign is not None:
         chosen = opened.campaign_id(campaign).removeprefix("sha256:")
@@ -244,7 +247,7 @@ def domains_command(as_json: bool) -> int:
 def gates_command(as_json: bool) -> int:
     """List the gate kinds that a policy can name."""
     rows = [
-        {"gate": each.gate_kind, "holds": each.meaning.split("\n")[0]}
+        {"gate": each.gate_kind, "holds": each.meaning.split("\n")[0].partition(": ")[2]}
         for each in installed_views().relations.values()
         if each.gate_kind is not None
     ]
@@ -252,6 +255,7 @@ def gates_command(as_json: bool) -> int:
         print_json(rows)
     else:
         print_table(rows)
+        say("`opfield views gate_NAME` prints what one reads; `opfield.coverage()` and its like declare them")
     return 0
 
 
@@ -264,11 +268,6 @@ COMMANDS: Final = (
     domains_command,
     gates_command,
 )
-
-
-def _at_rest(state: str) -> str:
-    """Return the state of a campaign that nobody is writing: a running one was interrupted or paused."""
-    return "interrupted" if state == "running" else state
 
 
 def _candidate_id(opened: Warehouse, campaign_id: str, candidate: str) -> str:
@@ -290,6 +289,19 @@ def _refuse_unknown_coordinate(opened: Warehouse, campaign_id: str, case_id: str
     repeats = opened.rows("select repeats from campaigns where campaign_id = ?", [campaign_id])[0]["repeats"]
     if repeat >= repeats:
         raise UnknownNameError(f"repeat {repeat} is not below the declared {repeats}; repeats count from 0")
+
+
+def _refuse_pending(opened: Warehouse, campaign_id: str, candidate_id: str, case_id: str, repeat: int) -> None:
+    """Say that a coordinate is pending, and what the last attempt at it came to."""
+    attempts, _ = read_attempts(opened.root, campaign_id)
+    made = [
+        each
+        for each in attempts
+        if (each.coordinate.candidate_id, each.coordinate.case_id, each.coordinate.repeat)
+        == (candidate_id, case_id, repeat)
+    ]
+    tried = f"; attempt {made[-1].attempt} failed: {made[-1].failure.code}: {made[-1].failure.message}" if made else ""
+    raise UnknownNameError(f"there is no cell at case {case_id!r} repeat {repeat} yet: it is pending{tried}")
 
 
 def _evidence(opened: Warehouse, campaign_id: str, artifact_id: str | None) -> tuple[Any, str | None]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from opfield.errors import UnknownNameError
+from opfield.warehouse.session import Warehouse
 from opfield.warehouse.store import ENVIRONMENT
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -43,6 +48,35 @@ def executor_options(command: Command) -> Command:
         show_default=True,
         help="Where trials run.",
     )(command)
+
+
+@contextmanager
+def prints_to_stderr() -> Iterator[None]:
+    """Send what runners print, in this process and in workers, to stderr: stdout is for results."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def the_unfinished(opened: Warehouse, reference: str | None) -> str:
+    """Return the campaign that was named, or the only unfinished one; the latest one where all are finished.
+
+    Raises:
+        UnknownNameError: where several are unfinished and none was named.
+    """
+    if reference is None:
+        rows = opened.rows("select campaign_id, name from campaigns where state = 'running' order by started_at")
+        if len(rows) > 1:
+            listed = ", ".join(f"{row['campaign_id'][7:19]} ({row['name']})" for row in rows)
+            raise UnknownNameError(f"several campaigns are unfinished; name one of them: {listed}")
+        reference = rows[0]["campaign_id"] if rows else None
+    return opened.campaign_id(reference)
 
 
 campaign_argument = click.argument("campaign", required=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
@@ -18,16 +18,16 @@ from rich.text import Text
 #: Longest text shown in one field of a table; `--json` shows all of it.
 FIELD_LIMIT: Final = 120
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-#: Width of tables that go into a file or pipe, where nothing should be folded.
-_PIPED_WIDTH: Final = 400
+_WIDTH: Final = 10_000
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 STYLES: Final = {"pass": "green", "fail": "red", "indeterminate": "yellow"}
 
 
 def out() -> Console:
     """Return the console on stdout."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _PIPED_WIDTH
-    return Console(file=sys.stdout, width=width, highlight=False, soft_wrap=False)
+    # As wide as its widest line: a figure or an id folded in the middle cannot be read or copied.
+    return Console(file=sys.stdout, width=_WIDTH, highlight=False, soft_wrap=True)
 
 
 def err() -> Console:
@@ -42,7 +42,7 @@ def say(message: str) -> None:
 
 def print_json(value: Any) -> None:
     """Print a value as JSON on stdout, indented, in declared key order."""
-    json.dump(value, sys.stdout, ensure_ascii=False, indent=2, default=_plain)
+    json.dump(_finite(value), sys.stdout, ensure_ascii=False, indent=2, default=_plain, allow_nan=False)
     sys.stdout.write("\n")
 
 
@@ -64,7 +64,7 @@ def print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str] | 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name, heading in shown.items():
         is_number = all(isinstance(row.get(name), int | float | Decimal | None) for row in rows)
-        table.add_column(heading, justify="right" if is_number else "left", overflow="fold")
+        table.add_column(heading, justify="right" if is_number else "left", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell(row.get(name)), style=STYLES.get(str(row.get(name)), "")) for name in shown))
     console.print(table)
@@ -81,7 +81,10 @@ def print_facts(facts: Mapping[str, Any], title: str = "") -> None:
 
 
 def cell(value: Any, limit: int = FIELD_LIMIT) -> str:
-    """Return a value as one field: unknown as `–`, numbers short, text cut with its length stated."""
+    """Return a value as one field: unknown as `–`, numbers short, text cut with its length stated.
+
+    On a terminal a digest is shown by its beginning, which is what commands take; in a pipe it is whole.
+    """
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -90,6 +93,8 @@ def cell(value: Any, limit: int = FIELD_LIMIT) -> str:
         return f"{value:.6g}"
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="seconds")
+    if isinstance(value, str) and _DIGEST.fullmatch(value) and sys.stdout.isatty():
+        return value[: len("sha256:") + 12]
     text = visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=_plain))
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
 
@@ -116,6 +121,15 @@ def plural(count: int, noun: str) -> str:
 def joined(words: Iterable[str]) -> str:
     """Return words as a list for a sentence."""
     return ", ".join(words) or "none"
+
+
+def _finite(value: Any) -> Any:
+    """Return a value with null for every number that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _plain(value: Any) -> Any:

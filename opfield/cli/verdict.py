@@ -14,6 +14,7 @@ from opfield.campaign.reducer import fold
 from opfield.cli.render import cell, out, plural, print_json, print_table, say, short
 from opfield.errors import OpfieldError
 from opfield.warehouse.ledger import read_events
+from opfield.warehouse.lock import is_held
 from opfield.warehouse.session import read_rows
 
 #: Exit code by `outcome` of a finished campaign; anything unfinished is open.
@@ -34,8 +35,10 @@ select
     comparisons.mean_delta as oriented_change,
     comparisons.ci_low,
     comparisons.ci_high,
-    coverage.complete_pairs,
+    comparisons.pairs,
     coverage.expected_pairs,
+    coverage.complete_pairs as pairs_with_cells,
+    coverage.is_whole,
     decisions.message,
     decisions.score,
     decisions.candidate_id,
@@ -50,6 +53,28 @@ left join comparisons
 order by candidates.label
 """
 
+
+_FAILURES: Final = """
+with examples as (
+    select
+        status,
+        failure_code,
+        min(failure_message) as example,
+    from cells
+    group by all
+)
+select
+    failures.status,
+    failures.failure_code,
+    sum(failures.cells)::bigint as cells,
+    min(examples.example) as example,
+from failures
+left join examples
+    on examples.status = failures.status and examples.failure_code is not distinct from failures.failure_code
+where failures.status <> 'success'
+group by all
+order by all
+"""
 
 _STRONGEST: Final = """
 select
@@ -91,13 +116,12 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
             "on candidates.candidate_id = selection.selected_id",
         )
         pending = read_rows(con, "select count(*) as pending from pending")[0]["pending"]
-        failures = read_rows(
-            con,
-            "select status, failure_code, sum(cells)::bigint as cells from failures "
-            "where status <> 'success' group by all order by all",
-        )
+        failures = read_rows(con, _FAILURES)
+    writer = is_held(root, campaign_id)
     return {
         "campaign": campaign,
+        "state": state_in_words(campaign["state"], writer),
+        "writer": writer,
         "pending": pending,
         "failures": failures,
         "decisions": decisions,
@@ -110,6 +134,11 @@ def _connect(root: Path, campaign_id: str, names: Iterable[str]) -> duckdb.DuckD
     if first is None:
         raise OpfieldError(f"campaign {campaign_id} has no history in {root}")
     return connect_judging(root, campaign_id, fold([first]).started, names)
+
+
+def state_in_words(state: str, writer: str | None) -> str:
+    """Return the state of a campaign for people: one that is not finished runs, or waits to be gone on with."""
+    return "unfinished" if state == "running" and writer is None else state
 
 
 def exit_code(verdict: dict[str, Any]) -> int:
@@ -125,11 +154,12 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(verdict)
         return
-    campaign, chosen = verdict["campaign"], verdict["selection"]
+    campaign = verdict["campaign"]
+    name = short(campaign["campaign_id"])
     metric = campaign["preference"] or "the preference"
     console = out()
     console.print(
-        f"{cell(campaign['name'])}  {short(campaign['campaign_id'])}  {campaign['state']}: "
+        f"{cell(campaign['name'])}  {name}  {verdict['state']}: "
         f"{plural(campaign['candidates'], 'candidate')} × {plural(campaign['cases'], 'case')} × "
         f"{plural(campaign['repeats'], 'repeat')}, {plural(verdict['pending'], 'cell')} pending",
         markup=False,
@@ -141,7 +171,7 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
     console.print()
     print_table(
         [
-            {**row, "pairs": f"{cell(row['complete_pairs'])}/{cell(row['expected_pairs'])}", **_interval(row)}
+            {**row, "pairs": f"{cell(row['pairs'])}/{cell(row['expected_pairs'])}", **_interval(row)}
             for row in verdict["decisions"]
         ],
         {
@@ -150,7 +180,7 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
             "deciding_gate": "deciding gate",
             "pairs": "pairs",
             "baseline_mean": f"{metric} before",
-            "candidate_mean": f"{metric} after",
+            "candidate_mean": "after",
             "oriented_change": "oriented change",
             "interval": "95 % interval",
         },
@@ -167,8 +197,10 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
         )
     console.print()
     console.print(_sentence(verdict), markup=False)
-    if chosen is None and verdict["pending"]:
-        say(f"go on with: opfield resume {short(campaign['campaign_id'])}")
+    if not all(row["is_whole"] for row in verdict["decisions"]):
+        say("the files do not hold what the ledger accepted; say `opfield audit` for what is damaged or missing")
+    elif campaign["state"] == "running" and not verdict["writer"]:
+        say(f"go on with: opfield resume {name}")
 
 
 def _sentence(verdict: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from opfield.campaign.domains import load_campaign, load_domain
 from opfield.campaign.ending import Outcome, cancel, finish_with_failures
 from opfield.campaign.engine import RunOptions, run
 from opfield.campaign.prepare import Prepared, differing_members, prepare, trial_context
-from opfield.cli.options import executor_options, json_option, warehouse_option
+from opfield.cli.options import executor_options, json_option, prints_to_stderr, the_unfinished, warehouse_option
 from opfield.cli.progress import TerminalProgress
 from opfield.cli.render import plural, print_facts, print_json, say, short
 from opfield.cli.verdict import EXIT_OPEN, exit_code, print_verdict, read_strongest, read_verdict
@@ -22,6 +22,7 @@ from opfield.core import Status
 from opfield.errors import DeclarationError, OpfieldError, unknown_name
 from opfield.experiment import Arm, Coordinate
 from opfield.prob import coordinate_seed
+from opfield.warehouse.layout import partition
 from opfield.warehouse.ledger import read_events
 from opfield.warehouse.session import Warehouse, installed_views, open_warehouse
 from opfield.warehouse.store import default_root
@@ -64,7 +65,9 @@ def run_command(
         options=_recorded(given),
     )
     root = warehouse or default_root()
-    return _report(run(campaign, root, options), root, as_json)
+    with prints_to_stderr():
+        outcome = run(campaign, root, options)
+    return _report(outcome, root, as_json)
 
 
 @click.command("resume")
@@ -82,7 +85,7 @@ def resume_command(
 ) -> int:
     """Go on with a campaign that was interrupted or paused."""
     opened = open_warehouse(warehouse, is_snapshot=True)
-    campaign_id = opened.campaign_id(campaign)
+    campaign_id = the_unfinished(opened, campaign)
     first = next(iter(read_events(opened.root, campaign_id)))
     started = _payload(first.payload)
     told = started["provenance"]
@@ -104,7 +107,9 @@ def resume_command(
         target=told["target"],
         options=told["options"],
     )
-    return _report(run(declared, opened.root, options), opened.root, as_json)
+    with prints_to_stderr():
+        outcome = run(declared, opened.root, options)
+    return _report(outcome, opened.root, as_json)
 
 
 @click.command("finish")
@@ -121,7 +126,7 @@ def finish_command(campaign: str | None, accept_failures: bool, warehouse: Path 
     if not accept_failures:
         raise click.UsageError("finishing records what is pending as failures; say --accept-failures")
     opened = open_warehouse(warehouse, is_snapshot=True)
-    outcome = finish_with_failures(opened.root, opened.campaign_id(campaign))
+    outcome = finish_with_failures(opened.root, the_unfinished(opened, campaign))
     return _report(outcome, opened.root, as_json)
 
 
@@ -165,7 +170,8 @@ def try_command(context: click.Context, target: str, case_id: str, label: str, r
     arm = Arm.BASELINE if chosen.patch is None else Arm.CANDIDATE
     coordinate = Coordinate(chosen.id, arm, case_id, repeat)
     seed = coordinate_seed(prepared.campaign.seed_root, case_id, repeat)
-    evidence = run_trial(trial_context(prepared, None), TrialTask(coordinate, seed, 1))
+    with prints_to_stderr():
+        evidence = run_trial(trial_context(prepared, None), TrialTask(coordinate, seed, 1))
     kept = {each.artifact_id: each.content for each in evidence.artifacts}
     native = kept.get(evidence.artifact_id or "")
     told = {
@@ -294,6 +300,8 @@ def _report(outcome: Outcome, root: Path, as_json: bool) -> int:
     name = short(outcome.campaign_id)
     if outcome.state in ("completed", "cancelled") and not outcome.appended:
         say(f"campaign {name} was {outcome.state} already; nothing was appended")
+        if outcome.reason:
+            say(f"note: {outcome.reason}")
     if as_json:
         print_json(
             {
@@ -307,7 +315,7 @@ def _report(outcome: Outcome, root: Path, as_json: bool) -> int:
         print_verdict(verdict, as_json=False)
     if outcome.state in ("paused", "pending", "interrupted"):
         say(
-            f"{outcome.state}: {outcome.reason}; {plural(outcome.pending, 'cell')} pending. What was accepted is safe. "
+            f"{outcome.state}: {outcome.reason}. {plural(outcome.pending, 'cell')} pending; what was accepted is safe. "
             f"Go on with `opfield resume {name}`, or end it with `opfield finish {name} --accept-failures`"
         )
         return EXIT_OPEN
@@ -318,7 +326,8 @@ def _report(outcome: Outcome, root: Path, as_json: bool) -> int:
 
 def _print_next_steps(verdict: dict[str, Any], root: Path) -> None:
     """Print three commands to type, about the pair that changed most."""
-    named = "" if root == default_root() else f" --warehouse {shlex.quote(str(root))}"
+    named = f" --campaign {short(verdict['campaign']['campaign_id'])}"
+    named += "" if root == default_root() else f" --warehouse {shlex.quote(str(root))}"
     strongest = read_strongest(root.absolute(), verdict["campaign"]["campaign_id"])
     if strongest is None:
         return
@@ -331,8 +340,12 @@ def _print_next_steps(verdict: dict[str, Any], root: Path) -> None:
     say("next:")
     say(f"  opfield sql {_shell_word(query)}{named}")
     case, label = shlex.quote(strongest["case_id"]), shlex.quote(strongest["label"])
-    say(f"  opfield show --case {case} --candidate {label} --repeat {strongest['repeat']}{named}")
-    files = f"{root}/measurements/*/*.parquet"
+    elsewhere = named.partition(" --warehouse")
+    say(
+        f"  opfield show {short(verdict['campaign']['campaign_id'])} --case {case} --candidate {label} "
+        f"--repeat {strongest['repeat']}{elsewhere[1]}{elsewhere[2]}"
+    )
+    files = f"{root}/measurements/{partition(verdict['campaign']['campaign_id'])}/*.parquet"
     say(f"  python -c {_shell_word(f'import polars as pl; print(pl.scan_parquet({files!r}).collect())')}")
 
 

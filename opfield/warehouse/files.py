@@ -70,7 +70,7 @@ def check_shared_files(root: Path) -> Iterator[Finding]:
 
 
 def check_campaign_files(root: Path, campaign_id: str) -> Iterator[Finding]:
-    """Check a campaign's files against the digests recorded when they were written, and against what should be there."""
+    """Check a campaign's files against the digests recorded when they were written, and for what is one too many."""
     recorded: dict[str, str] = {}
     folder = digests_folder(root, campaign_id)
     segment_record = re.compile(r"\d{12}\.json")
@@ -174,6 +174,6 @@ def _check_zero_rows(root: Path, table: str, path: Path) -> Iterator[Finding]:
 
 
 def _present(folder: Path) -> list[Path]:
-    """Return what stands in a folder, less hidden files that no reader's glob matches, a writer's unfinished ones among them."""
+    """Return what stands in a folder, less hidden files that no reader's glob matches, such as unfinished ones."""
     found = folder.iterdir() if folder.is_dir() else ()
     return sorted(path for path in found if not path.name.startswith(".") or path.suffix == ".parquet")

@@ -1,8 +1,8 @@
 """One writer: an operating-system lock on the campaign, held for as long as the writer lives.
 
-The kernel releases the lock when the holder ends by whatever means, so a dead writer never blocks and a stopped one is never
-overtaken. Python's file handles are not inherited by spawned workers, so a worker that outlives its coordinator for a
-moment holds nothing.
+The kernel releases the lock when the holder ends by whatever means, so a dead writer never blocks and a stopped one is
+never overtaken. Python's file handles are not inherited by spawned workers, so a worker that outlives its coordinator
+for a moment holds nothing.
 """
 
 from __future__ import annotations

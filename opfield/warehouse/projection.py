@@ -79,7 +79,9 @@ def project(
             target = table_folder(root, table, campaign_id) / name
             copy_query(con, projection_query(contract), target)
             files.append(target)
-    record_digests(root, campaign_id, first_sequence, {**retained, **{relative(root, path): file_digest(path) for path in files}})
+    record_digests(
+        root, campaign_id, first_sequence, {**retained, **{relative(root, path): file_digest(path) for path in files}}
+    )
 
 
 def copy_query(con: duckdb.DuckDBPyConnection, query: str, target: Path) -> None:

@@ -1,9 +1,9 @@
 """Sealing: a finished campaign's many small files merged into a few sorted ones (DESIGN §5).
 
-Merged files are prepared under names that no reader's glob matches. Then a plan is made durable, and from there on every
-step can be repeated. The old files go before the merged ones take their names, and the ledger is exchanged last: a
-concurrent reader may see too little for a moment, which the views report as not whole, and never too much. The slots of
-the ledger keep zero-row tombstones, since a slot that was ever published must never be published again.
+Merged files are prepared under names that no reader's glob matches. Then a plan is made durable, and from there on
+every step can be repeated. The old files go before the merged ones take their names, and the ledger is exchanged last:
+a concurrent reader may see too little for a moment, which the views report as not whole, and never too much. The slots
+of the ledger keep zero-row tombstones, since a slot that was ever published must never be published again.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def is_sealed(root: Path, campaign_id: str) -> bool:
     return (digests_folder(root, campaign_id) / SEALED).exists()
 
 
-def seal_campaign(root: Path, campaign_id: str, con: duckdb.DuckDBPyConnection, step: Step = lambda name: None) -> int:
+def seal_campaign(root: Path, campaign_id: str, con: duckdb.DuckDBPyConnection, step: Step = lambda _: None) -> int:
     """Merge the files of a finished campaign; call it under the lock. Return how many files there were before.
 
     Args:
@@ -113,7 +113,7 @@ def seal_campaign(root: Path, campaign_id: str, con: duckdb.DuckDBPyConnection, 
     return len(remove) + len(slots)
 
 
-def finish_seal(root: Path, campaign_id: str, step: Step = lambda name: None) -> None:
+def finish_seal(root: Path, campaign_id: str, step: Step = lambda _: None) -> None:
     """Carry out a planned seal, from wherever it was interrupted; without a plan, remove what a dead one prepared.
 
     Raises:

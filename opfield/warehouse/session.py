@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ import polars as pl
 from opfield.core import digest_hex
 from opfield.errors import OpfieldError, UnknownNameError, WarehouseError, unknown_name
 from opfield.warehouse.contract import TABLE_NAMES, load_contract
+from opfield.warehouse.layout import NO_CAMPAIGN, partition
 from opfield.warehouse.sql_text import names_read
 from opfield.warehouse.store import default_root, open_store
 from opfield.warehouse.views import ViewSet, install, install_some, load_views
@@ -84,7 +86,8 @@ def connect_snapshot(
 
     def open_once() -> duckdb.DuckDBPyConnection:
         con = _connected(root, campaign_id, threads)
-        install_some(con, chosen, load_contract(), wanted, STORED)
+        _list_files(con, root, campaign_id)
+        install_some(con, chosen, load_contract(), wanted, STORED, is_listed=True)
         return con
 
     return _again(open_once)
@@ -96,10 +99,23 @@ def _connected(root: Path, campaign_id: str | None, threads: int | None) -> duck
     con.execute("set enable_progress_bar = false")
     if threads is not None:
         con.execute(f"set threads = {int(threads)}")
-    con.execute("set variable root = $1", [str(root)])
+    con.execute("set variable root = $1", [glob.escape(str(root))])
     if campaign_id is not None:
         con.execute("set variable campaign = $1", [digest_hex(campaign_id)])
     return con
+
+
+def _list_files(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | None) -> None:
+    """Fix the files that tables read from now on: later statements see no other state, or find that a file is gone.
+
+    A segment's files are published, and a seal's exchanged, one after the other; a listing in between misses some, which
+    `integrity` tells.
+    """
+    for table in TABLE_NAMES:
+        chosen = "campaign=*" if campaign_id is None else partition(campaign_id)
+        patterns = [f"{table}/{folder}/*.parquet" for folder in (NO_CAMPAIGN, chosen)]
+        files = {glob.escape(str(path)) for pattern in patterns for path in root.glob(pattern)}
+        con.execute(f"set variable {table}_files = $1", [sorted(files) or patterns])
 
 
 def _again(read: Callable[[], Answer]) -> Answer:
@@ -126,12 +142,13 @@ def read_rows(con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[A
         OpfieldError: where the query is wrong; the message is DuckDB's.
     """
 
-    def read() -> list[dict[str, Any]]:
-        cursor = con.execute(query, list(parameters))
-        names = [column[0] for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return _again(lambda: _rows(con, query, parameters))
 
-    return _again(read)
+
+def _rows(con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[Any]) -> list[dict[str, Any]]:
+    cursor = con.execute(query, list(parameters))
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 @dataclass(slots=True)
@@ -153,12 +170,16 @@ class Warehouse:
         views = installed_views()
         if self._con is None:
             self._con = _connected(self.root, None, None)
+            if self.is_snapshot:
+                _list_files(self._con, self.root, None)
         wanted = set(views.relations) if query is None else _relations_read(self._con, views, query)
         new = wanted - self._installed
         if new == set(views.relations) and not self.is_snapshot:
             install(self._con, views, load_contract())
         elif new or not self._installed:
-            install_some(self._con, views, load_contract(), new, STORED if self.is_snapshot else ())
+            install_some(
+                self._con, views, load_contract(), new, STORED if self.is_snapshot else (), is_listed=self.is_snapshot
+            )
         self._installed |= wanted
         return self._con
 
@@ -176,7 +197,17 @@ class Warehouse:
         Raises:
             OpfieldError: where the query is wrong or files cannot be read.
         """
-        return read_rows(self.connection(query), query, parameters)
+
+        def read() -> list[dict[str, Any]]:
+            try:
+                return _rows(self.connection(query), query, parameters)
+            except duckdb.IOException:
+                # A file is gone since the snapshot was taken: the next attempt takes another one.
+                self._con = None
+                self._installed.clear()
+                raise
+
+        return _again(read)
 
     def scan(self, relation: str) -> pl.LazyFrame:
         """Return a table or view as a polars LazyFrame; a table is scanned from its files.

@@ -255,11 +255,14 @@ def install_some(
     contract_tables: Mapping[str, TableContract],
     names: Iterable[str],
     stored: Collection[str] = (),
+    *,
+    is_listed: bool = False,
 ) -> None:
     """Create these relations and what they read, each relation in `stored` computed once and kept as a table.
 
-    Binding all views takes a second, binding a few does not. Answers from stored relations come from one state of the
-    folder, and a relation that many others read is computed once.
+    Binding all views takes a second, binding a few does not, and a relation that many others read is computed once.
+    Stored relations are computed one after the other: they come from one state of the folder only where the files that
+    they read are listed beforehand.
 
     Args:
         con: Connection to install into, with the variables `root` and `campaign` set.
@@ -267,17 +270,20 @@ def install_some(
         contract_tables: The tables, as `load_contract` gives them.
         names: Relations that will be asked for, and all that they read, as `ViewSet.closure` gives them.
         stored: Relations to compute now; small ones, since they are kept in memory.
+        is_listed: Whether each table reads the files that the connection's variable `<table>_files` lists.
     """
     needed = set(names)
     for table in contract_tables.values():
-        con.execute(_create_view(table.name, _table_query(table)))
+        files = f"getvariable('{table.name}_files')" if is_listed else _patterns(table)
+        con.execute(_create_view(table.name, _table_query(table, files)))
     for relation in views.relations.values():
         if relation.name not in needed:
             continue
         if relation.name in stored:
             con.execute(f"create or replace temp table {relation.name} as\n{relation.sql}")
         else:
-            con.execute(_relation_statements(relation, relation.sql)[0])
+            sql = relation.sql if stored else views.executable(relation.name)
+            con.execute(_relation_statements(relation, sql)[0])
 
 
 def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract], kinds: Collection[str] | None = None) -> str:
@@ -289,7 +295,10 @@ def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract], kinds
     chosen = views if kinds is None else views.restricted(kinds)
     statements = ["set variable opened_campaign = getvariable('campaign')", "set variable campaign = 'none'"]
     for table in contract_tables.values():
-        statements += [_create_view(table.name, _table_query(table)), _comment("view", table.name, table.comment)]
+        statements += [
+            _create_view(table.name, _table_query(table, _patterns(table))),
+            _comment("view", table.name, table.comment),
+        ]
         statements += [_comment("column", f"{table.name}.{each.name}", each.comment) for each in table.columns]
     for relation in chosen.relations.values():
         statements += _relation_statements(relation, chosen.executable(relation.name))
@@ -339,14 +348,20 @@ def _ordered(reads: Mapping[str, frozenset[str]]) -> list[str]:
     return list(ordered)
 
 
-def _table_query(table: TableContract) -> str:
-    """Return the SELECT over a table's files: the empty file, and every campaign's or the chosen one's."""
+def _patterns(table: TableContract) -> str:
+    """Return the patterns of a table's files: the empty file, and every campaign's or the chosen one's."""
     folder = f"coalesce(getvariable('root'), '.') || '/{table.name}/campaign="
+    return (
+        f"[{folder}none/*.parquet',\n     {folder}' || coalesce(getvariable('campaign')::varchar, '*') || '/*.parquet']"
+    )
+
+
+def _table_query(table: TableContract, files: str) -> str:
+    """Return the SELECT over a table's files, which an expression gives."""
     rest = ", ".join(each.name for each in table.columns if each.name != "campaign_id")
     return (
         f"select 'sha256:' || campaign as campaign_id, {rest}\nfrom read_parquet(\n"
-        f"    [{folder}none/*.parquet',\n"
-        f"     {folder}' || coalesce(getvariable('campaign')::varchar, '*') || '/*.parquet'],\n"
+        f"    {files},\n"
         "    hive_partitioning = true, hive_types = {'campaign': 'VARCHAR'}\n)"
     )
 

@@ -49,8 +49,8 @@ def offline(trial: of.TrialRequest) -> Mapping[str, float]:
 
 
 def slow(trial: of.TrialRequest) -> Mapping[str, float]:
-    """Takes a twentieth of a second."""
-    time.sleep(0.05)
+    """Takes a fifth of a second."""
+    time.sleep(0.2)
     return answer(trial)
 
 
@@ -62,8 +62,15 @@ def hangs_on_b(trial: of.TrialRequest) -> Mapping[str, float]:
 
 
 def leaks(trial: of.TrialRequest) -> Mapping[str, float]:
-    """Fails with its key in the message."""
-    raise ValueError(f"401: key {os.environ['SMALL_API_KEY']} was refused")
+    """The candidates fail with their key in the message."""
+    if trial.spec["gain"] != 1:
+        raise ValueError(f"401: key {os.environ['SMALL_API_KEY']} was refused")
+    return answer(trial)
+
+
+def broken(trial: of.TrialRequest) -> Mapping[str, float]:
+    """Has a typing error on every path."""
+    return {"score": trial.repeat}  # type: ignore[attr-defined]
 
 
 async def answer_later(trial: of.TrialRequest) -> Mapping[str, float]:

@@ -43,7 +43,7 @@ def laws(report: AuditReport) -> set[str]:
 
 
 def test_nothing_is_found_where_nothing_is_wrong(told: Told, tmp_path: Path) -> None:
-    report = forged(told, tmp_path, lambda event, payload: None)
+    report = forged(told, tmp_path, lambda _event, _payload: None)
     assert (report.findings, report.notes) == ((), ())
     assert (report.campaigns, report.events) == (1, len(told.events))
 

@@ -27,7 +27,7 @@ from .campaigns import METRICS, POLICY, small
         ({"limits": 5}, "not a Limits"),
         ({"secrets": "API_KEY"}, "names of environment variables"),
         ({"coupling": "shared"}, "none of common_seed"),
-        ({"reproducibility": "exact"}, "no class"),
+        ({"reproducibility": "exact"}, "none of structural"),
         ({"cases": {}}, "has no cases"),
         ({"candidates": {}}, "patch|candidate"),
         ({"candidates": {"same": {}}}, "changes nothing"),

@@ -23,7 +23,7 @@ from opfield.experiment import Coordinate
 from opfield.warehouse.ledger import read_events
 from opfield.warehouse.session import installed_views, open_warehouse
 
-from .campaigns import METRICS, POLICY, answer, answer_later, fails_on_b, hangs_on_b, leaks, offline, small
+from .campaigns import METRICS, POLICY, answer, answer_later, broken, fails_on_b, hangs_on_b, leaks, offline, small
 
 
 def rows(root: Path, query: str) -> list[dict[str, Any]]:
@@ -294,8 +294,27 @@ def test_secrets_named_by_the_campaign_never_reach_the_warehouse(
 ) -> None:
     monkeypatch.setenv("SMALL_API_KEY", "hunter2-hunter2")
     run(small(run=leaks, secrets=("SMALL_API_KEY",)), tmp_path)
-    assert rows(tmp_path, "select count(*) as n from cells where failure_message like '%***%'") == [{"n": 18}]
+    assert rows(tmp_path, "select count(*) as n from cells where failure_message like '%***%'") == [{"n": 12}]
     kept = [path for path in tmp_path.rglob("*") if path.is_file() and b"hunter2" in path.read_bytes()]
     contents = [row["content"] for row in rows(tmp_path, "select content from artifacts where content is not null")]
     assert kept == []
     assert [content for content in contents if b"hunter2" in bytes(content)] == []
+
+
+def test_a_runner_that_breaks_down_from_the_start_pauses_before_it_spends_the_grid(tmp_path: Path) -> None:
+    paused = run(small(run=broken), tmp_path, executor="inline")
+    assert paused.state == "paused"
+    assert "has no attribute 'repeat'" in paused.reason
+    assert 3 <= len(rows(tmp_path, "from cells")) <= 6
+    # Going on all the same is a decision, and then every trial is run.
+    again = run(small(run=broken), tmp_path, executor="inline")
+    assert (again.state, again.outcome) == ("completed", "undecided")
+
+
+def test_a_changed_source_is_told_of_a_finished_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(small(), tmp_path)
+    assert run(small(), tmp_path).reason == ""
+    monkeypatch.setattr(engine, "runner_source", lambda _runner: "sha256:" + "0" * 64)
+    again = run(small(), tmp_path)
+    assert again.appended == 0
+    assert 'version = "2"' in again.reason

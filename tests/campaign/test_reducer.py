@@ -31,7 +31,11 @@ REPEATS = 2
 
 
 def started(candidates: tuple[str, ...] | None = CANDIDATES) -> Payload:
-    identity = {"repeats": REPEATS, "candidates": None if candidates is None else list(candidates), "metrics": []}
+    identity: dict[str, Any] = {
+        "repeats": REPEATS,
+        "candidates": None if candidates is None else list(candidates),
+        "metrics": [],
+    }
     identity |= {"policy": {"gates": []}, "baseline": "sha256:base"}
     return {"baseline_id": "base", "cases": len(CASES), "identity": identity}
 

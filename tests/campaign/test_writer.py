@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,14 @@ from opfield.campaign import attempts, checkpoint, writer
 from opfield.campaign.attempts import Attempt, read_attempts, record_attempt
 from opfield.campaign.checkpoint import load_state, save_state
 from opfield.campaign.reducer import fold
-from opfield.campaign.writer import open_writer
+from opfield.campaign.writer import CampaignWriter, open_writer
 from opfield.core import Failure
 from opfield.errors import HistoryError, LostRaceError, UnknownNameError, WarehouseError
 from opfield.experiment import Coordinate
 from opfield.warehouse import ledger
 from opfield.warehouse.artifacts import retain
-from opfield.warehouse.ledger import read_events, segments
 from opfield.warehouse.layout import attempts_file, checkpoint_file
+from opfield.warehouse.ledger import read_events, segments
 from opfield.warehouse.lock import no_lock
 from opfield.warehouse.material import artifact_files, find_artifact, find_artifacts
 from opfield.warehouse.store import create_store
@@ -103,15 +104,35 @@ def test_the_loser_of_a_race_is_told_and_nothing_of_its_tail_is_published(
         quick.accept(*told()[3])
         quick.flush()
         with pytest.raises(LostRaceError, match="another writer recorded event 4"):
-            for kind, payload in told()[3:11]:
-                slow.accept(kind, payload)
-            slow.flush()
+            _tell(slow, told()[3:11])
         with pytest.raises(LostRaceError):
             slow.accept(*told()[12])
     with open_writer(root, CAMPAIGN, no_lock) as again:
         assert again.state.sequence == 4
         assert again._fence == 3
     assert [event.sequence for event in read_events(root, CAMPAIGN)] == [1, 2, 3, 4]
+
+
+def test_a_writer_without_a_lock_never_knows_cells_that_the_tables_lack(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(root, until=4)
+    real = vars(writer)["catch_up"]
+
+    def overtaken(*given: Any) -> Any:
+        """Another writer publishes, and has not projected yet, just after this one has caught up."""
+        behind = real(*given)
+        monkeypatch.setattr(writer, "catch_up", real)
+        with open_writer(root, CAMPAIGN, no_lock) as other, monkeypatch.context() as patch:
+            patch.setattr(writer, "project", lambda *_: None)
+            other.accept(*told()[4])
+            other.flush()
+        return behind
+
+    monkeypatch.setattr(writer, "catch_up", overtaken)
+    with open_writer(root, CAMPAIGN, no_lock) as opened:
+        found = sum(pq.ParquetFile(path).metadata.num_rows for path in root.glob("cells/*/*.parquet"))
+        assert opened.state.cells <= found == 1
 
 
 def test_a_failed_publication_poisons_the_writer(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,14 +142,19 @@ def test_a_failed_publication_poisons_the_writer(root: Path, monkeypatch: pytest
         with monkeypatch.context() as patch:
             patch.setattr(ledger, "publish", _refuse)
             with pytest.raises(WarehouseError, match="the disk said no"):
-                opened.accept(*told()[3])
-                opened.flush()
+                _tell(opened, told()[3:4])
         for _ in range(2):
             with pytest.raises(WarehouseError, match="the disk said no"):
                 opened.accept(*told()[4])
         with pytest.raises(WarehouseError, match="the disk said no"):
             opened.flush()
     assert len(list(read_events(root, CAMPAIGN))) == 3
+
+
+def _tell(opened: CampaignWriter, events: list[tuple[str, dict[str, Any]]]) -> None:
+    for kind, payload in events:
+        opened.accept(kind, payload)
+    opened.flush()
 
 
 def _refuse(*_: object) -> None:
@@ -138,7 +164,12 @@ def _refuse(*_: object) -> None:
 def test_who_accepts_waits_when_the_disk_is_behind(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "SEGMENT_EVENTS", 1)
     real = ledger.publish
-    monkeypatch.setattr(ledger, "publish", lambda *given: time.sleep(0.02) or real(*given))
+
+    def slowly(*given: Any) -> Any:
+        time.sleep(0.02)
+        return real(*given)
+
+    monkeypatch.setattr(ledger, "publish", slowly)
     with open_writer(root, CAMPAIGN) as opened:
         for kind, payload in told():
             opened.accept(kind, payload, (WORKLOAD, SPEC))
@@ -155,14 +186,14 @@ def test_a_clock_set_back_leaves_the_history_legal(root: Path, monkeypatch: pyte
         looks = 0
 
         @classmethod
-        def now(cls, tz: Any = None) -> Clock:
+        def now(cls, _tz: Any = None) -> Clock:
             cls.looks += 1
             return cls(2026, 1, 1, tzinfo=UTC) - timedelta(hours=cls.looks)
 
     monkeypatch.setattr(ledger, "datetime", Clock)
     write(root)
     events = list(read_events(root, CAMPAIGN))
-    assert all(later.recorded_at < earlier.recorded_at for earlier, later in zip(events, events[1:], strict=False))
+    assert all(later.recorded_at < earlier.recorded_at for earlier, later in pairwise(events))
     assert fold(events).terminal == "completed"
 
 
@@ -191,7 +222,7 @@ def kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def loaded(root: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[object, list[int]]:
     """Return the loaded state and the sequences that were folded for it."""
     folded: list[int] = []
-    real = checkpoint.fold
+    real = vars(checkpoint)["fold"]
 
     def watched(events: Any, state: Any) -> Any:
         listed = list(events)
@@ -202,7 +233,9 @@ def loaded(root: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[object, list[in
     return load_state(root, CAMPAIGN), folded
 
 
-def test_a_checkpoint_gives_the_state_that_folding_everything_gives(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_gives_the_state_that_folding_everything_gives(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     state, folded = loaded(kept, monkeypatch)
     assert state == fold(read_events(kept, CAMPAIGN))
     assert folded == [15, 16, 17]
@@ -221,7 +254,9 @@ def test_a_damaged_checkpoint_is_ignored(kept: Path, monkeypatch: pytest.MonkeyP
     path = checkpoint_file(kept, CAMPAIGN)
     content = path.read_bytes()
     expected = fold(read_events(kept, CAMPAIGN))
-    harmed = [content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :] for place in range(0, len(content), 97)]
+    harmed = [
+        content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :] for place in range(0, len(content), 97)
+    ]
     for harm in [*harmed, b"", content[:64], content[:65], content[:-1], content + b"x"]:
         path.write_bytes(harm)
         state, folded = loaded(kept, monkeypatch)
@@ -314,7 +349,7 @@ def test_an_altered_line_is_told(root: Path) -> None:
 
 def test_attempts_that_cannot_be_recorded_say_why(root: Path) -> None:
     (root / "attempts").write_text("in the way")
-    with pytest.raises(WarehouseError, match="cannot write .*attempts"):
+    with pytest.raises(WarehouseError, match=r"cannot write .*attempts"):
         record_attempt(root, CAMPAIGN, attempt(0))
     assert attempts.read_attempts(root, CAMPAIGN) == ([], [])
 

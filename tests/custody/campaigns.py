@@ -23,7 +23,7 @@ CASES = 12
 
 
 def answer(trial: of.TrialRequest) -> of.TrialResult:
-    """Case i weighs 2^i, so that a sum tells which cases are in it. The heaviest but one fails with the candidate `fails`.
+    """Case i weighs 2^i, so that a sum tells which cases are in it. The candidate `fails` fails the heaviest but one.
 
     The candidate `early` leads by far on all but the heaviest case, where it loses more than it gained.
     """
@@ -46,7 +46,7 @@ def weighted(repeats: int = 1, pause_s: float = 0.0, cases: int = CASES, **chang
         "cases": {f"case {ix}/'{ix}'": {"ix": ix} for ix in range(CASES - cases, CASES)},
         "run": answer,
         "metrics": METRICS,
-        "policy": of.Policy([of.coverage(), of.failures()], prefer="score"),
+        "policy": of.Policy((of.coverage(), of.failures()), prefer="score"),
         "repeats": repeats,
         "limits": of.Limits(timeout_s=60, attempts=2, backoff_s=0.01, pause_after=3),
     }

@@ -45,7 +45,8 @@ class Reader:
                 for view in views:
                     self.check(view, read_rows(con, f"from {view}"))
         except WarehouseError as error:
-            assert "cannot be read" in str(error)
+            if "cannot be read" not in str(error):
+                raise
 
     def check(self, view: str, rows: list[dict[str, Any]]) -> None:
         if view == "comparisons":

@@ -68,12 +68,11 @@ def told_campaign(root: Path, cases: int = 2) -> Told:
     return Told(root, template, campaign_id, tuple(history(root, campaign_id)), tuple(artifacts))
 
 
-def rows_of(root: Path, campaign_id: str) -> dict[str, list[tuple[object, ...]]]:
+def rows_of(root: Path, campaign_id: str) -> dict[str, list[tuple[str, ...]]]:
     """Return the rows of every projected table, sorted."""
     con = connect_snapshot(root, campaign_id, ())
     tables = {}
     for table in projected_tables():
-        rows = [tuple(str(value) for value in row.values()) for row in read_rows(con, f"from {table}")]
-        tables[table] = sorted(rows)
+        tables[table] = sorted(tuple(map(str, row.values())) for row in read_rows(con, f"from {table}"))
     con.close()
     return tables

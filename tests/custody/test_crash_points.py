@@ -31,7 +31,11 @@ def test_death_at_any_durable_step_loses_nothing_accepted(tmp_path: Path, told: 
         assert [event.digest for event in events][: len(accepted)] == accepted, at
         assert told.is_told(root), at
         assert rows_of(root, told.campaign_id) == expected, at
-        checks = (check_campaign_files(root, told.campaign_id), check_artifacts(root, told.campaign_id), check_strays(root))
+        checks = (
+            check_campaign_files(root, told.campaign_id),
+            check_artifacts(root, told.campaign_id),
+            check_strays(root),
+        )
         assert [finding for check in checks for finding in check] == [], at
 
 

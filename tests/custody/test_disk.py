@@ -15,7 +15,6 @@ import pytest
 from opfield.campaign.audit import audit
 from opfield.campaign.engine import run
 from opfield.errors import WarehouseError
-from opfield.warehouse import durable
 from opfield.warehouse.lock import hold, is_held
 from opfield.warehouse.session import open_warehouse
 from opfield.warehouse.store import create_store
@@ -56,7 +55,7 @@ def test_a_full_disk_loses_nothing_accepted_and_the_campaign_resumes(disk: Disk,
     ballast = disk.folder / "ballast"
     room = os.statvfs(disk.folder).f_bavail * os.statvfs(disk.folder).f_frsize
     ballast.write_bytes(b"x" * (room - 120_000))
-    with pytest.raises(WarehouseError, match="No space left on device.*what was accepted before is safe"):
+    with pytest.raises(WarehouseError, match=r"No space left on device.*what was accepted before is safe"):
         run(campaign, root, executor="inline")
     (partition,) = (root / "events").glob("campaign=[!n]*")
     accepted = history(root, "sha256:" + partition.name.removeprefix("campaign="))
@@ -96,7 +95,7 @@ def refusing(after: int, code: int) -> Iterator[None]:
         real(handle)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(durable.os, "fsync", fsync)
+        patch.setattr("opfield.warehouse.durable.os.fsync", fsync)
         yield
 
 

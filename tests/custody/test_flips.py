@@ -175,9 +175,7 @@ def test_a_harmed_file_is_named(
         "blobs/stray",
     ],
 )
-def test_a_file_that_nobody_wrote_is_named(
-    tmp_path: Path, told: Told, warehouses: dict[str, Path], stray: str
-) -> None:
+def test_a_file_that_nobody_wrote_is_named(tmp_path: Path, told: Told, warehouses: dict[str, Path], stray: str) -> None:
     root = Path(shutil.copytree(warehouses["open"], tmp_path / "copy"))
     path = root / stray.format(campaign=f"campaign={told.campaign_id[7:]}")
     path.parent.mkdir(exist_ok=True)

@@ -97,7 +97,7 @@ def test_a_second_run_is_refused_while_the_first_one_runs_and_names_it(tmp_path:
     go(second)
     refused = told(second)
     assert told(first)["state"] == "completed"
-    assert refused.get("error") == "HeldError" and f"process {first.pid} on " in refused["message"] or (
+    assert (refused.get("error") == "HeldError" and f"process {first.pid} on " in refused["message"]) or (
         refused.get("appended") == 0
     )
 

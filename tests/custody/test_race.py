@@ -59,5 +59,3 @@ def test_without_a_lock_the_slots_alone_give_one_history(tmp_path: Path) -> None
     campaign_id = prepare(CAMPAIGN, load_views()).campaign_id
     fences = [event.fence for event in history(tmp_path, campaign_id)]
     assert fences == sorted(fences)
-
-

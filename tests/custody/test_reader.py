@@ -3,16 +3,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 from opfield.campaign.writer import open_writer
+from opfield.warehouse import session
 from opfield.warehouse.seal import seal_campaign
 from tests.custody.campaigns import IS_WHOLE, finished, weighted
-from tests.custody.crash import counting
+from tests.custody.crash import Crashed, counting
 from tests.custody.processes import go, start
 from tests.custody.reading import VIEWS, Reader, final_rows
 from tests.custody.replay import Told
@@ -36,6 +38,64 @@ def test_no_durable_step_of_a_run_shows_a_reader_half_a_cell_or_a_wrong_verdict(
     reader.look()
     assert reader.means > 0
     assert reader.verdicts > 0
+
+
+class Interrupted:
+    """A connection before whose n-th statement something else happens."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, at: int, happen: Callable[[], None]) -> None:
+        self.con = con
+        self.left = at
+        self.happen = happen
+
+    def execute(self, *given: Any) -> Any:
+        if self.left == 0:
+            self.happen()
+        self.left -= 1
+        return self.con.execute(*given)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.con, name)
+
+
+def happening(root: Path, told: Told, what: str) -> tuple[Callable[[], None], Callable[[], None]]:
+    """Return what happens between two statements of a reader, and how it is brought to its end."""
+    steps: list[str] = []
+
+    def stop(step: str) -> None:
+        steps.append(step)
+        if what == "half a seal" and step.endswith("sealed-1.parquet"):
+            raise Crashed
+
+    def publish() -> None:
+        told.tell(root)
+
+    def seal() -> None:
+        with suppress(Crashed), open_writer(root, told.campaign_id) as writer, closing(duckdb.connect()) as con:
+            if writer.state.terminal:
+                seal_campaign(root, told.campaign_id, con, stop)
+
+    return (publish, publish) if what == "a publication" else (seal, seal)
+
+
+@pytest.mark.parametrize("what", ["a publication", "a seal", "half a seal"])
+def test_what_happens_between_two_statements_of_a_snapshot_makes_no_wrong_verdict(
+    tmp_path: Path, told: Told, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    final = final_rows(told.root) | {"campaigns": [{"campaign_id": told.campaign_id}]}
+    real = session._connected
+    statements = 40
+    verdicts = 0
+    for at in range(5, statements, 1 if IS_WHOLE else 3):
+        root = told.empty(tmp_path / str(at))
+        told.tell(root, segment_events=3, until=9 if what == "a publication" else None)
+        happen, _ = happening(root, told, what)
+        reader = Reader(root, final, is_fresh=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(session, "_connected", lambda *given: Interrupted(real(*given), at, happen))
+            reader.look(("selection", "decisions", "comparisons"))
+        verdicts += reader.verdicts
+    assert verdicts > 0
 
 
 def sealed_by_another(root: Path, campaign_id: str) -> None:

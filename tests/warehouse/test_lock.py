@@ -65,7 +65,7 @@ def test_the_lock_is_given_back_after_an_error(tmp_path: Path) -> None:
 
 def test_a_lock_that_cannot_be_made_says_why(tmp_path: Path) -> None:
     (tmp_path / "locks").write_text("a file")
-    with pytest.raises(WarehouseError, match="cannot write .*locks"), hold(tmp_path, CAMPAIGN):
+    with pytest.raises(WarehouseError, match=r"cannot write .*locks"), hold(tmp_path, CAMPAIGN):
         pass
 
 

@@ -79,7 +79,9 @@ def test_a_newer_format_is_refused_untouched(root: Path) -> None:
     newer = canonical_json({"format": 2, "catalogue": "of another kind"})
     (root / MARKER).write_bytes(newer)
     for use in (open_store, create_store):
-        with pytest.raises(WarehouseError, match="written in format 2 by a newer opfield; this one reads up to format 1"):
+        with pytest.raises(
+            WarehouseError, match="written in format 2 by a newer opfield; this one reads up to format 1"
+        ):
             use(root)
     assert (root / MARKER).read_bytes() == newer
 
@@ -87,7 +89,7 @@ def test_a_newer_format_is_refused_untouched(root: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda content: b"",
+        lambda _: b"",
         lambda content: content[:-1],
         lambda content: content[: len(content) // 2],
         lambda content: content.replace(b'"format":1', b'"format":0'),
@@ -102,10 +104,12 @@ def test_a_damaged_marker_says_how_to_mend_it(root: Path, damage: Callable[[byte
     whole = marker.read_bytes()
     marker.write_bytes(damage(whole))
     for use in (open_store, create_store):
-        with pytest.raises(WarehouseError, match="is damaged .* remove it, and the next `opfield run`"):
+        with pytest.raises(WarehouseError, match=r"is damaged .* remove it, and the next `opfield run`"):
             use(root)
     marker.unlink()
-    with pytest.raises(WarehouseError, match="has no warehouse.json; the next `opfield run` or `opfield resume` writes it"):
+    with pytest.raises(
+        WarehouseError, match=r"has no warehouse\.json; the next `opfield run` or `opfield resume` writes it"
+    ):
         open_store(root)
     create_store(root)
     assert marker.read_bytes() == whole
@@ -152,4 +156,7 @@ def test_tables_and_folders_match(root: Path) -> None:
     assert {path.name for path in root.iterdir() if path.is_dir()} == set(TABLE_NAMES)
     marker = json.loads((root / MARKER).read_bytes())
     assert set(marker) == {"format", "files", "digest"}
-    assert {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()} == {MARKER, *marker["files"]}
+    assert {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()} == {
+        MARKER,
+        *marker["files"],
+    }
