@@ -141,7 +141,6 @@ def read_rows(con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[A
         WarehouseError: where files keep vanishing or cannot be read.
         OpfieldError: where the query is wrong; the message is DuckDB's.
     """
-
     return _again(lambda: _rows(con, query, parameters))
 
 
@@ -172,7 +171,7 @@ class Warehouse:
             self._con = _connected(self.root, None, None)
             if self.is_snapshot:
                 _list_files(self._con, self.root, None)
-        wanted = set(views.relations) if query is None else _relations_read(self._con, views, query)
+        wanted = set(views.relations) if query is None else _relations_read(views, query)
         new = wanted - self._installed
         if new == set(views.relations) and not self.is_snapshot:
             install(self._con, views, load_contract())
@@ -251,10 +250,10 @@ def installed_views() -> ViewSet:
     return load_views()
 
 
-def _relations_read(con: duckdb.DuckDBPyConnection, views: ViewSet, query: str) -> set[str]:
+def _relations_read(views: ViewSet, query: str) -> set[str]:
     """Return the relations that a query reads; all of them where that cannot be told from its text."""
     try:
-        tables, functions = names_read(con, "query", query)
+        tables, functions = names_read(query)
     except (OpfieldError, duckdb.Error):
         return set(views.relations)
     named = (tables | functions) & set(views.relations)

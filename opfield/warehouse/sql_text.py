@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache, lru_cache
 from typing import Any
 
 import duckdb
@@ -109,7 +110,9 @@ def macro_signature(sql: str) -> str:
     return f"{opened['name']}({opened['parameters']})" if opened else ""
 
 
-def names_read(scratch: duckdb.DuckDBPyConnection, name: str, sql: str) -> tuple[frozenset[str], frozenset[str]]:
+# A verdict asks several times for what the same relations read, and parsing one takes milliseconds.
+@lru_cache(maxsize=1024)
+def names_read(sql: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the relations and the functions that a SELECT or a macro reads, names of its own CTEs left out.
 
     Raises:
@@ -117,15 +120,21 @@ def names_read(scratch: duckdb.DuckDBPyConnection, name: str, sql: str) -> tuple
     """
     body = macro_body(sql)
     query = sql if body is None else f"select {body}"
-    row = scratch.execute("select json_serialize_sql(?)", [query]).fetchone()
+    with _scratch().cursor() as parser:
+        row = parser.execute("select json_serialize_sql(?)", [query]).fetchone()
     parsed: dict[str, Any] = json.loads(row[0]) if row else {}
     if parsed.get("error", True):
-        raise WarehouseError(f"relation {name!r} is no SELECT that DuckDB can parse: {parsed.get('error_message')}")
+        raise WarehouseError(f"no SELECT that DuckDB can parse: {parsed.get('error_message')}")
     found = set(_walk(parsed["statements"], frozenset()))
     return (
         frozenset(each for kind, each in found if kind == "relation"),
         frozenset(each for kind, each in found if kind == "function"),
     )
+
+
+@cache
+def _scratch() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect()
 
 
 def _walk(node: Any, hidden: frozenset[str]) -> Iterator[tuple[str, str]]:

@@ -111,14 +111,16 @@ class ViewSet:
         named[VERDICTS] = _verdicts(sorted(each.name for each in named.values() if each.gate_kind))
         macros = {each.name for each in named.values() if each.is_macro}
         reads = {}
-        with duckdb.connect() as scratch:
-            for name, relation in named.items():
-                tables, functions = names_read(scratch, name, relation.sql)
-                unknown = tables - named.keys() - set(TABLE_NAMES)
-                if unknown:
-                    error = unknown_name("relation", min(unknown), {*named, *TABLE_NAMES})
-                    raise WarehouseError(f"relation {name!r} reads an {error}")
-                reads[name] = (tables - set(TABLE_NAMES)) | (functions & macros - {name})
+        for name, relation in named.items():
+            try:
+                tables, functions = names_read(relation.sql)
+            except WarehouseError as error:
+                raise WarehouseError(f"relation {name!r}: {error}") from None
+            unknown = tables - named.keys() - set(TABLE_NAMES)
+            if unknown:
+                problem = unknown_name("relation", min(unknown), {*named, *TABLE_NAMES})
+                raise WarehouseError(f"relation {name!r} reads an {problem}")
+            reads[name] = (tables - set(TABLE_NAMES)) | (functions & macros - {name})
         return cls({name: named[name] for name in _ordered(reads)}, reads)
 
     @classmethod
@@ -303,7 +305,10 @@ def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract], kinds
     for relation in chosen.relations.values():
         statements += _relation_statements(relation, chosen.executable(relation.name))
     statements += ["set variable campaign = getvariable('opened_campaign')", "reset variable opened_campaign"]
-    title = "-- All tables and views of this warehouse. From this folder: duckdb -init open.sql\n"
+    title = (
+        "-- All tables and views of this warehouse. From this folder: duckdb -init open.sql\n"
+        "-- From elsewhere: set variable root = 'path of this folder'; then .read open.sql\n"
+    )
     return title + "".join(f"{each};\n" for each in statements)
 
 
