@@ -53,6 +53,7 @@ STORED: Final = (
     "integrity",
     "coverage",
     "failures",
+    "case_deltas",
     "comparisons",
     "bounds",
     "gate_verdicts",
@@ -108,8 +109,8 @@ def _connected(root: Path, campaign_id: str | None, threads: int | None) -> duck
 def _list_files(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | None) -> None:
     """Fix the files that tables read from now on: later statements see no other state, or find that a file is gone.
 
-    A segment's files are published, and a seal's exchanged, one after the other; a listing in between misses some, which
-    `integrity` tells.
+    A segment's files are published, and a seal's exchanged, one after the other; a listing in between misses some,
+    which `integrity` tells.
     """
     for table in TABLE_NAMES:
         chosen = "campaign=*" if campaign_id is None else partition(campaign_id)

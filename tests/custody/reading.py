@@ -23,10 +23,14 @@ DOUBLED = """
 class Reader:
     """Reads a warehouse again and again, by one connection or a fresh one each time, and checks every answer.
 
-    A fresh connection is a snapshot of the campaign, which is also what the command line opens.
+    A fresh connection is a snapshot of the campaign, which is also what the command line opens. Where the campaign
+    `is_over`, a mean is the final one or is not given.
     """
 
-    def __init__(self, root: Path, final: dict[str, list[dict[str, Any]]], *, is_fresh: bool) -> None:
+    def __init__(
+        self, root: Path, final: dict[str, list[dict[str, Any]]], *, is_fresh: bool, is_over: bool = False
+    ) -> None:
+        self.is_over = is_over
         self.root = root
         self.final = final
         self.campaign_id = str(final["campaigns"][0]["campaign_id"])
@@ -69,6 +73,7 @@ class Reader:
         if row["metric"] != "score" or row["baseline_mean"] is None:
             return
         self.means += 1
+        assert not self.is_over or row in self.final["comparisons"]
         total = row["baseline_mean"] * row["cases"]
         assert total == int(total)
         assert int(total).bit_count() == row["cases"]

@@ -17,7 +17,7 @@ from opfield.campaign.writer import open_writer
 from opfield.core import Failure
 from opfield.experiment import Coordinate
 from opfield.warehouse.files import OUTSIDE_MEANING, Finding
-from opfield.warehouse.layout import FIRST
+from opfield.warehouse.layout import FIRST, digests_folder
 from opfield.warehouse.seal import seal_campaign
 from tests.custody.campaigns import IS_WHOLE, history, weighted
 from tests.custody.replay import Told, rows_of
@@ -182,6 +182,16 @@ def test_a_file_that_nobody_wrote_is_named(tmp_path: Path, told: Told, warehouse
     path.write_bytes(b"{}")
     named = {finding.file for finding in audit(root).findings}
     assert named & {path.relative_to(root).as_posix(), path.parent.relative_to(root).as_posix()}
+
+
+def test_a_record_of_digests_under_another_name_is_named(
+    tmp_path: Path, told: Told, warehouses: dict[str, Path]
+) -> None:
+    root = Path(shutil.copytree(warehouses["open"], tmp_path / "copy"))
+    record = min(digests_folder(root, told.campaign_id).iterdir())
+    copy = record.with_name("000000000002.json")
+    shutil.copyfile(record, copy)
+    assert {finding.file for finding in audit(root).findings} == {copy.relative_to(root).as_posix()}
 
 
 def test_folders_of_two_campaigns_that_changed_places_are_named(tmp_path: Path, told: Told) -> None:

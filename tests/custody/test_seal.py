@@ -150,10 +150,15 @@ def test_no_step_of_a_seal_shows_a_reader_too_much_or_a_wrong_verdict(
     tmp_path: Path, told: Told, small_files: Path
 ) -> None:
     root = Path(shutil.copytree(small_files, tmp_path / "warehouse"))
-    snapshot, lasting = (Reader(root, final_rows(root), is_fresh=is_fresh) for is_fresh in (True, False))
+    snapshot, lasting = (Reader(root, final_rows(root), is_fresh=is_fresh, is_over=True) for is_fresh in (True, False))
+
+    steps = [""]
 
     def look(step: str) -> None:
-        snapshot.look()
+        steps.append(step)
+        # Reduced: the first and the last of the steps of each kind and folder, since those between are alike.
+        if IS_WHOLE or step.split("/")[0] != steps[-2].split("/")[0] or not step.endswith("0.parquet"):
+            snapshot.look()
         if IS_WHOLE or step in ("prepare", "record"):
             lasting.look()
 
