@@ -15,7 +15,8 @@ import duckdb
 import orjson
 
 from opfield.campaign.attempts import read_attempts
-from opfield.campaign.judge import judging_views, policy_digest, verdict_payloads
+from opfield.campaign.judge import judging_views, verdict_payloads
+from opfield.campaign.prepare import policy_digest
 from opfield.campaign.reducer import CampaignState, reduce
 from opfield.core import canonical_json, digest, parse_json, read_envelope
 from opfield.errors import OpfieldError, WarehouseError
@@ -35,7 +36,7 @@ from opfield.warehouse.files import (
 )
 from opfield.warehouse.layout import attempts_file, relative, table_folder
 from opfield.warehouse.ledger import Event
-from opfield.warehouse.lock import is_held
+from opfield.warehouse.lock import holder_of
 from opfield.warehouse.material import artifact_ids, find_artifact, find_artifacts
 from opfield.warehouse.projection import campaigns_on_disk, projected_tables, register_segment
 from opfield.warehouse.session import connect_snapshot, read_rows
@@ -86,7 +87,7 @@ def audit(root: Path, campaign: str | None = None) -> AuditReport:
     events = 0
     campaigns = [campaign] if campaign else campaigns_on_disk(root)
     for campaign_id in campaigns:
-        holder = is_held(root, campaign_id)
+        holder = holder_of(root, campaign_id)
         if holder is not None:
             folder = relative(root, table_folder(root, "events", campaign_id))
             notes.append(Finding(folder, "held", f"it is being written by {holder}, so files may seem to be missing"))

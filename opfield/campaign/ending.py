@@ -66,7 +66,7 @@ def finish(writer: CampaignWriter) -> None:
     writer.flush()
     state = writer.state
     comparisons, decisions, completed = verdict_payloads(writer.root, writer.campaign_id, state.started)
-    if completed is None or set(comparisons) < set(state.registered) or set(decisions) < set(state.registered):
+    if completed is None or state.registered.keys() - comparisons.keys() or state.registered.keys() - decisions.keys():
         raise OpfieldError(
             "the views cannot decide this campaign although every coordinate has its cell; `opfield audit` says why"
         )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Mapping
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from opfield.campaign.attempts import Attempt, record_attempt
+from opfield.campaign.attempts import Attempt, read_attempts, record_attempt
 from opfield.campaign.boundary import TrialEvidence, TrialTask, failure_evidence
 from opfield.campaign.declaration import Campaign, Limits
 from opfield.campaign.ending import Outcome, finish, outcome_of, pending_coordinates, trial_payload
@@ -67,14 +67,14 @@ def run(
         campaign: the declaration.
         warehouse: warehouse folder, made where it is not there; `$OPFIELD_WAREHOUSE` or `./warehouse` where None.
         options: how to carry it out.
-        **more: members of `RunOptions`, instead of `options`.
+        **more: members of `RunOptions` that differ from `options`.
 
     Raises:
         DeclarationError: where the declaration cannot be carried out; nothing was recorded.
         HeldError: where another process is writing this campaign.
         WarehouseError: where the warehouse cannot be written; what was accepted is safe.
     """
-    chosen = options or RunOptions(**more)
+    chosen = replace(options or RunOptions(), **more)
     prepared = prepare(campaign, installed_views())
     root = create_store(Path(warehouse) if warehouse is not None else default_root()).root
     appended = 0
@@ -116,11 +116,14 @@ class _Opening:
         self.is_unproven = writer.state.cells == 0
         self.broken: list[Failure] = []
         self.changed_source: str | None = None
+        recorded, _ = read_attempts(writer.root, writer.campaign_id)
+        # Attempts of earlier openings; the limit on attempts counts those of this one.
+        self.tried_before = {each.coordinate: each.attempt for each in recorded}
 
     def carry_out(self) -> _Stop:
         writer = self.writer
         if writer.state.terminal:
-            return _Stop(writer.state.terminal, self._source_note())
+            return _Stop(writer.state.terminal, _source_note(self._changed_source()))
         # An executor that does not suit the runner is refused here, before the first event.
         context = trial_context(self.prepared, str(writer.root))
         executor = open_executor(self.options.executor, context, self.options.workers)
@@ -137,25 +140,19 @@ class _Opening:
         finish(writer)
         return _Stop("completed")
 
-    def _source_note(self) -> str:
-        """Return what to say of a runner whose source changed since the campaign started; nothing where it did not."""
+    def _changed_source(self) -> str | None:
+        """Return the digest of the runner's source, where it is another one than when the campaign started."""
         source = runner_source(self.prepared.campaign.runner)
-        if source == self.writer.state.started.get("provenance", {}).get("source"):
-            return ""
-        self.changed_source = source or "unknown"
-        return (
-            "the runner's source changed since this campaign started; to measure it again, give it another version "
-            '(`run.version = "2"` on a function, `version = "2"` in a class): that is a campaign of its own'
-        )
+        return None if source == self.writer.state.started["provenance"]["source"] else source or "unknown"
 
     def _start(self) -> None:
         writer, prepared, options = self.writer, self.prepared, self.options
         if writer.state.sequence:
-            note = self._source_note()
-            if note and not options.accept_runner_change:
+            self.changed_source = self._changed_source()
+            if self.changed_source is not None and not options.accept_runner_change:
                 raise DeclarationError(
-                    f"{note}. Or put the old source back, or accept the change with --accept-runner-change; it is then "
-                    "recorded with each cell"
+                    f"{_source_note(self.changed_source)}. Or put the old source back, or accept the change with "
+                    "--accept-runner-change; it is then recorded with each cell"
                 )
         else:
             told = provenance(prepared.campaign.runner, options.target, options.options)
@@ -175,29 +172,36 @@ class _Opening:
             with asked_to_stop() as asked:
                 while (work or self.tasks) and stop is None:
                     self._dispatch(executor, work)
-                    self._collect(work)
-                    writer.tick()
-                    if asked.is_set():
-                        stop = _Stop("interrupted", "stopped on request")
-                    elif self.failed_in_row >= self.limits.pause_after * self.limits.attempts:
-                        reason = f"{self.failed_in_row} attempts in a row failed for want of infrastructure"
-                        stop = _Stop("paused", reason)
-                    elif self.is_unproven and len(self.broken) >= self.limits.pause_after and work:
-                        last = self.broken[-1]
-                        stop = _Stop(
-                            "paused",
-                            f"the first {len(self.broken)} trials all broke down, the last one by {last.code}: "
-                            f"{last.message}. Mend the runner, try it with `opfield try`, and give it a new version",
-                        )
+                    self._collect(work, _TICK_S)
+                    stop = self._reason_to_stop(asked.is_set(), is_done=not work and not self.tasks)
+            if stop is not None:
+                # What waits is cancelled first; what finished meanwhile is kept.
+                executor.close(now=True)
+                self._collect(work, 0.0)
         finally:
             progress.end()
-        writer.flush()
+            writer.flush()
         missing = writer.state.declared_cells - writer.state.cells
         if stop is not None:
             return replace(stop, pending=missing)
         if self.left_pending:
             reason = f"{self.left_pending} coordinates failed for want of infrastructure"
             return _Stop("pending", reason, missing)
+        return None
+
+    def _reason_to_stop(self, is_asked: bool, is_done: bool) -> _Stop | None:
+        """Return why no further trial should start, None where nothing speaks against it."""
+        if is_asked:
+            return _Stop("interrupted", "stopped on request")
+        if self.failed_in_row >= self.limits.pause_after * self.limits.attempts:
+            return _Stop("paused", f"{self.failed_in_row} attempts in a row failed for want of infrastructure")
+        if self.is_unproven and len(self.broken) >= self.limits.pause_after and not is_done:
+            last = self.broken[-1]
+            return _Stop(
+                "paused",
+                f"the first {len(self.broken)} trials all broke down, the last one by {last.code}: {last.message}. "
+                "Mend the runner, try it with `opfield try`, and give it a new version",
+            )
         return None
 
     def _dispatch(self, executor: TrialExecutor, work: WorkQueue) -> None:
@@ -207,15 +211,18 @@ class _Opening:
                 return
             coordinate, attempt = chosen
             seed = coordinate_seed(self.prepared.campaign.seed_root, coordinate.case_id, coordinate.repeat)
-            task = TrialTask(coordinate, seed, attempt)
+            task = TrialTask(coordinate, seed, self.tried_before.get(coordinate, 0) + attempt)
             future = executor.submit(task, self.limits.timeout_s)
             self.tasks[future] = task
             future.add_done_callback(self.done.put)
+            if future.done():
+                # An in-line trial has taken the caller's time already: it is accepted before the next one starts.
+                return
 
-    def _collect(self, work: WorkQueue) -> None:
-        """Take what finished; wait a tick where nothing did."""
+    def _collect(self, work: WorkQueue, wait_s: float) -> None:
+        """Take what finished; wait where nothing did, at most so long."""
         try:
-            future = self.done.get(timeout=_TICK_S)
+            future = self.done.get(timeout=wait_s) if wait_s else self.done.get_nowait()
             while True:
                 self._take(future, work)
                 future = self.done.get_nowait()
@@ -226,6 +233,8 @@ class _Opening:
         task = self.tasks.pop(future)
         try:
             evidence = future.result()
+        except CancelledError:
+            return
         except OpfieldError:
             raise
         except Exception as error:  # the executor itself broke; a foreign one may raise anything
@@ -250,8 +259,18 @@ class _Opening:
         attempt = Attempt(task.coordinate, task.attempt, failure, finished_at)
         record_attempt(self.writer.root, self.writer.campaign_id, attempt)
         self.failed_in_row += 1
-        if task.attempt < self.limits.attempts:
-            pause = self.limits.backoff_s * 2 ** (task.attempt - 1)
-            work.retry(task.coordinate, task.attempt + 1, time.monotonic() + pause)
+        made = task.attempt - self.tried_before.get(task.coordinate, 0)
+        if made < self.limits.attempts:
+            work.retry(task.coordinate, made + 1, time.monotonic() + self.limits.backoff_s * 2 ** (made - 1))
         else:
             self.left_pending += 1
+
+
+def _source_note(changed: str | None) -> str:
+    """Return what to say of a runner whose source changed since the campaign started; nothing where it did not."""
+    if changed is None:
+        return ""
+    return (
+        "the runner's source changed since this campaign started; to measure it again, give it another version "
+        '(`run.version = "2"` on a function, `version = "2"` in a class): that is a campaign of its own'
+    )

@@ -9,7 +9,8 @@ from typing import Any
 
 import duckdb
 
-from opfield.core import canonical_json, digest, parse_json
+from opfield.campaign.prepare import policy_digest
+from opfield.core import parse_json
 from opfield.warehouse.material import find_artifact
 from opfield.warehouse.session import connect_snapshot, installed_views, read_rows
 from opfield.warehouse.views import JUDGING, ViewSet
@@ -29,16 +30,11 @@ def judging_views(root: Path, campaign_id: str, started: Mapping[str, Any]) -> V
     return ViewSet.from_sources(kept)
 
 
-def policy_digest(views: ViewSet, kinds: set[str]) -> str:
-    """Return the digest of the SQL that judges under gates of these kinds."""
-    return digest("opfield/policy/v1", canonical_json(views.policy_digest_sources(kinds)))
-
-
 def connect_judging(
-    root: Path, campaign_id: str, started: Mapping[str, Any], names: Iterable[str], threads: int | None = None
+    root: Path, campaign_id: str, started: Mapping[str, Any], names: Iterable[str]
 ) -> duckdb.DuckDBPyConnection:
     """Return a connection that answers these relations for one campaign, by the SQL that judges it."""
-    return connect_snapshot(root, campaign_id, names, judging_views(root, campaign_id, started), threads)
+    return connect_snapshot(root, campaign_id, names, judging_views(root, campaign_id, started))
 
 
 def verdict_payloads(

@@ -5,7 +5,7 @@ Nothing is written here: an invalid declaration fails before the first event.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,12 +56,9 @@ def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
     """
     campaign.policy.check((metric.name for metric in campaign.metrics), views.gate_kinds)
     baseline = baseline_candidate(campaign.space)
-    candidates = campaign.proposer.propose(campaign.space)
-    if not candidates:
-        raise DeclarationError(f"proposer {campaign.proposer.id} gave no candidate, so there is nothing to compare")
+    candidates = _proposed(campaign, baseline)
     workload = campaign.workload.as_json()
     kinds = {gate.kind for gate in campaign.policy.gates}
-    judging = views.policy_digest_sources(kinds)
     runner = runner_identity(campaign.runner)
     identity = {
         "name": campaign.name,
@@ -70,8 +67,8 @@ def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
         "proposer": campaign.proposer.id,
         "workload": workload_digest(workload),
         "runner": {"id": runner.id, "version": runner.version},
-        "metrics": [metric.as_json() for metric in campaign.metrics],
-        "policy": campaign.policy.as_json(digest("opfield/policy/v1", canonical_json(judging))),
+        "metrics": [metric.as_json() for metric in sorted(campaign.metrics, key=lambda each: each.name)],
+        "policy": campaign.policy.as_json(policy_digest(views, kinds)),
         "coupling": campaign.coupling,
         "baseline": baseline.spec.digest,
         "seed_root": campaign.seed_root.hex,
@@ -116,6 +113,25 @@ def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
         registered,
         (workload_artifact, baseline_artifact, policy_artifact, *candidate_artifacts),
     )
+
+
+def _proposed(campaign: Campaign, baseline: Candidate) -> tuple[Candidate, ...]:
+    """Return the proposer's candidates by identity, each once, none of them the baseline itself."""
+    proposed = sorted(campaign.proposer.propose(campaign.space), key=lambda each: each.id)
+    if not proposed:
+        raise DeclarationError(f"proposer {campaign.proposer.id} gave no candidate, so there is nothing to compare")
+    for told in ([each.id for each in proposed], [each.label for each in proposed]):
+        twice = sorted({each for each in told if told.count(each) > 1}) if len(set(told)) < len(told) else []
+        if twice:
+            raise DeclarationError(f"proposer {campaign.proposer.id} gave {twice[0]!r} more than once")
+    if any(each.id == baseline.id for each in proposed):
+        raise DeclarationError(f"proposer {campaign.proposer.id} gave the baseline itself as a candidate")
+    return tuple(proposed)
+
+
+def policy_digest(views: ViewSet, kinds: Collection[str]) -> str:
+    """Return the digest of the SQL that judges under gates of these kinds."""
+    return digest("opfield/policy/v1", canonical_json(views.policy_digest_sources(kinds)))
 
 
 def trial_context(prepared: Prepared, root: str | None) -> TrialContext:

@@ -66,7 +66,3 @@ class WorkQueue:
             return coordinate, attempt
         return (self.fresh.pop(), 1) if self.fresh else None
 
-    def clear(self) -> None:
-        """Forget what was not started."""
-        self.fresh.clear()
-        self._waiting.clear()

@@ -29,7 +29,8 @@ def cli() -> None:
     Start with `opfield run quadratic`, then `opfield compare` and `opfield sql "from comparisons"`.
 
     Exit codes: 0 a candidate was selected, or the command did its work; 3 every candidate failed, or none was worth it;
-    4 none passed and something is indeterminate or pending; 1 an error that says what to do; 2 wrong usage.
+    4 none passed and something is indeterminate or pending; 1 an error that says what to do; 2 wrong usage;
+    130 interrupted.
     """
 
 

@@ -10,12 +10,12 @@ import click
 from opfield.campaign.attempts import read_attempts
 from opfield.campaign.domains import installed_domain_names, load_domain
 from opfield.cli.options import campaign_argument, json_option, warehouse_option
-from opfield.cli.render import cell, out, print_facts, print_json, print_table, say, short, visible
+from opfield.cli.render import out, print_facts, print_json, print_table, say, short, visible
 from opfield.cli.verdict import exit_code, print_verdict, read_verdict, state_in_words
 from opfield.core import parse_json
 from opfield.errors import IdentityError, OpfieldError, UnknownNameError, unknown_name
 from opfield.warehouse.contract import load_contract
-from opfield.warehouse.lock import is_held
+from opfield.warehouse.lock import holder_of
 from opfield.warehouse.material import find_artifact
 from opfield.warehouse.seal import is_sealed
 from opfield.warehouse.session import Warehouse, installed_views, open_warehouse
@@ -50,7 +50,7 @@ def status_command(campaign: str | None, warehouse: Path | None, as_json: bool) 
     rows = [
         {
             **row,
-            "writer": is_held(opened.root, row["campaign_id"]),
+            "writer": holder_of(opened.root, row["campaign_id"]),
             "is_sealed": is_sealed(opened.root, row["campaign_id"]),
         }
         for row in opened.rows(_CAMPAIGNS)
@@ -90,7 +90,7 @@ def status_command(campaign: str | None, warehouse: Path | None, as_json: bool) 
     told = {
         **row,
         "state": "running" if row["writer"] else state_in_words(row["state"], None),
-        "attempts_left_pending": len(attempts),
+        "failed_attempts": len(attempts),
         "last_failed_attempt": f"{attempts[-1].failure.code}: {attempts[-1].failure.message}" if attempts else None,
         "torn_attempt_lines": len(torn),
     }
@@ -172,8 +172,7 @@ def sql_command(query: str, campaign: str | None, warehouse: Path | None, as_jso
     """
     opened = open_warehouse(warehouse, is_snapshot=True)
     if campaign is not None:
-        chosen = opened.campaign_id(campaign).removeprefix("sha256:")
-        opened.connection(query).execute("set variable campaign = $1", [chosen])
+        opened = Warehouse(opened.root, is_snapshot=True, only=opened.campaign_id(campaign))
     rows = opened.rows(query)
     if as_json:
         print_json(rows)
@@ -284,8 +283,7 @@ def _candidate_id(opened: Warehouse, campaign_id: str, candidate: str) -> str:
 def _refuse_unknown_coordinate(opened: Warehouse, campaign_id: str, case_id: str, repeat: int) -> None:
     cases = [row["case_id"] for row in opened.rows("select case_id from cases where campaign_id = ?", [campaign_id])]
     if case_id not in cases:
-        shown = [cell(each) for each in cases[:50]]
-        raise unknown_name("case", case_id, shown)
+        raise unknown_name("case", case_id, cases)
     repeats = opened.rows("select repeats from campaigns where campaign_id = ?", [campaign_id])[0]["repeats"]
     if repeat >= repeats:
         raise UnknownNameError(f"repeat {repeat} is not below the declared {repeats}; repeats count from 0")

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -116,11 +116,6 @@ def plural(count: int, noun: str) -> str:
     ('1 cell', '2 cells')
     """
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def joined(words: Iterable[str]) -> str:
-    """Return words as a list for a sentence."""
-    return ", ".join(words) or "none"
 
 
 def _finite(value: Any) -> Any:

@@ -14,7 +14,7 @@ from opfield.campaign.reducer import fold
 from opfield.cli.render import cell, out, plural, print_json, print_table, say, short
 from opfield.errors import OpfieldError
 from opfield.warehouse.ledger import read_events
-from opfield.warehouse.lock import is_held
+from opfield.warehouse.lock import holder_of
 from opfield.warehouse.session import read_rows
 
 #: Exit code by `outcome` of a finished campaign; anything unfinished is open.
@@ -117,7 +117,7 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
         )
         pending = read_rows(con, "select count(*) as pending from pending")[0]["pending"]
         failures = read_rows(con, _FAILURES)
-    writer = is_held(root, campaign_id)
+    writer = holder_of(root, campaign_id)
     return {
         "campaign": campaign,
         "state": state_in_words(campaign["state"], writer),

@@ -18,7 +18,7 @@ from opfield.cli.options import executor_options, json_option, prints_to_stderr,
 from opfield.cli.progress import TerminalProgress
 from opfield.cli.render import plural, print_facts, print_json, say, short
 from opfield.cli.verdict import EXIT_OPEN, exit_code, print_verdict, read_strongest, read_verdict
-from opfield.core import Status
+from opfield.core import Status, parse_json
 from opfield.errors import DeclarationError, OpfieldError, unknown_name
 from opfield.experiment import Arm, Coordinate
 from opfield.prob import coordinate_seed
@@ -87,7 +87,7 @@ def resume_command(
     opened = open_warehouse(warehouse, is_snapshot=True)
     campaign_id = the_unfinished(opened, campaign)
     first = next(iter(read_events(opened.root, campaign_id)))
-    started = _payload(first.payload)
+    started = parse_json(first.payload)
     told = started["provenance"]
     if told["target"] is None:
         raise OpfieldError("this campaign was started from Python; run the same declaration there again to go on")
@@ -192,7 +192,7 @@ def try_command(context: click.Context, target: str, case_id: str, label: str, r
     else:
         print_facts(told)
         say("nothing was recorded")
-    return 0 if evidence.status is Status.SUCCESS else 1
+    return 0 if evidence.status in (Status.SUCCESS, Status.DOMAIN_FAILURE) else 1
 
 
 COMMANDS: Final = (run_command, resume_command, finish_command, cancel_command, try_command)
@@ -234,13 +234,6 @@ def _recorded(given: dict[str, Any]) -> dict[str, Any]:
 def _read_options(target: str, recorded: dict[str, Any]) -> dict[str, Any]:
     types = {option.name: option.type for option in load_domain(target).options} if ":" not in target else {}
     return {name: types.get(name, str)(value) for name, value in recorded.items()}
-
-
-def _payload(text: str) -> dict[str, Any]:
-    from opfield.core import parse_json
-
-    payload: dict[str, Any] = parse_json(text)
-    return payload
 
 
 def _print_plan(prepared: Prepared, warehouse: Path | None, as_json: bool) -> int:

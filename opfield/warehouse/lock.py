@@ -61,7 +61,7 @@ def no_lock(root: Path, campaign_id: str) -> Iterator[None]:  # noqa: ARG001 - t
     yield
 
 
-def is_held(root: Path, campaign_id: str) -> str | None:
+def holder_of(root: Path, campaign_id: str) -> str | None:
     """Return who is writing the campaign, in words, or None where nobody is."""
     path = lock_file(root, campaign_id)
     try:

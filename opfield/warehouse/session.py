@@ -28,18 +28,15 @@ _RETRIES: Final = 5
 _PAUSE_S: Final = 0.2
 
 
-def connect(
-    root: Path, campaign_id: str | None = None, views: ViewSet | None = None, threads: int | None = None
-) -> duckdb.DuckDBPyConnection:
+def connect(root: Path, campaign_id: str | None = None, views: ViewSet | None = None) -> duckdb.DuckDBPyConnection:
     """Return an in-memory connection in which all tables and views of the warehouse stand.
 
     Args:
         root: warehouse folder.
         campaign_id: restricts every table to this campaign; one campaign must not pay for a thousand others.
         views: relations to install; the installed ones where None.
-        threads: number of DuckDB threads; its default where None.
     """
-    con = _connected(root, campaign_id, threads)
+    con = _connected(root, campaign_id)
     install(con, views or installed_views(), load_contract())
     return con
 
@@ -68,7 +65,6 @@ def connect_snapshot(
     campaign_id: str,
     names: Iterable[str],
     views: ViewSet | None = None,
-    threads: int | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Return a connection that answers for one campaign from one state of its files, reading again where one vanished.
 
@@ -77,7 +73,6 @@ def connect_snapshot(
         campaign_id: the campaign.
         names: relations that will be asked for.
         views: relations to choose from; the installed ones where None.
-        threads: number of DuckDB threads; its default where None.
 
     Raises:
         WarehouseError: where files keep vanishing or cannot be read.
@@ -86,7 +81,7 @@ def connect_snapshot(
     wanted = chosen.closure(names)
 
     def open_once() -> duckdb.DuckDBPyConnection:
-        con = _connected(root, campaign_id, threads)
+        con = _connected(root, campaign_id)
         _list_files(con, root, campaign_id)
         install_some(con, chosen, load_contract(), wanted, STORED, is_listed=True)
         return con
@@ -94,12 +89,10 @@ def connect_snapshot(
     return _again(open_once)
 
 
-def _connected(root: Path, campaign_id: str | None, threads: int | None) -> duckdb.DuckDBPyConnection:
+def _connected(root: Path, campaign_id: str | None) -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
     # DuckDB draws a progress bar of its own where the main module has no file, even into a pipe.
     con.execute("set enable_progress_bar = false")
-    if threads is not None:
-        con.execute(f"set threads = {int(threads)}")
     con.execute("set variable root = $1", [glob.escape(str(root))])
     if campaign_id is not None:
         con.execute("set variable campaign = $1", [digest_hex(campaign_id)])
@@ -116,7 +109,11 @@ def _list_files(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | N
         chosen = "campaign=*" if campaign_id is None else partition(campaign_id)
         patterns = [f"{table}/{folder}/*.parquet" for folder in (NO_CAMPAIGN, chosen)]
         files = {glob.escape(str(path)) for pattern in patterns for path in root.glob(pattern)}
-        con.execute(f"set variable {table}_files = $1", [sorted(files) or patterns])
+        if not files:
+            raise WarehouseError(
+                f"{root / table} has no file any more; the next `opfield run` writes its zero-row file"
+            )
+        con.execute(f"set variable {table}_files = $1", [sorted(files)])
 
 
 def _again(read: Callable[[], Answer]) -> Answer:
@@ -124,14 +121,17 @@ def _again(read: Callable[[], Answer]) -> Answer:
     for attempt in range(_RETRIES):
         try:
             return read()
-        except (duckdb.IOException, duckdb.HTTPException, duckdb.InvalidInputException) as error:
+        except duckdb.Error as error:
+            is_about_files = isinstance(error, duckdb.IOException) or (
+                isinstance(error, duckdb.InvalidInputException) and ".parquet" in str(error)
+            )
+            if not is_about_files:
+                raise OpfieldError(str(error)) from error
             if attempt + 1 == _RETRIES:
                 raise WarehouseError(
                     f"the warehouse cannot be read: {error}; `opfield audit` says which file is damaged"
                 ) from error
             time.sleep(_PAUSE_S)
-        except duckdb.Error as error:
-            raise OpfieldError(str(error)) from error
     raise AssertionError("unreachable")
 
 
@@ -158,25 +158,28 @@ class Warehouse:
     Attributes:
         root: the folder.
         is_snapshot: compute each view that many others read once, when first asked for: faster, for one look.
+        only: campaign that every table is restricted to; None for all of them.
     """
 
     root: Path
     is_snapshot: bool = False
-    _con: duckdb.DuckDBPyConnection | None = field(default=None, repr=False)
-    _installed: set[str] = field(default_factory=set, repr=False)
+    only: str | None = None
+    _con: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
+    _installed: set[str] = field(default_factory=set, init=False, repr=False)
 
     def connection(self, query: str | None = None) -> duckdb.DuckDBPyConnection:
         """Return the connection, with the views that a query reads; with all of them where none is given."""
         views = installed_views()
+        is_new = self._con is None
         if self._con is None:
-            self._con = _connected(self.root, None, None)
+            self._con = _connected(self.root, self.only)
             if self.is_snapshot:
-                _list_files(self._con, self.root, None)
+                _list_files(self._con, self.root, self.only)
         wanted = set(views.relations) if query is None else _relations_read(views, query)
         new = wanted - self._installed
         if new == set(views.relations) and not self.is_snapshot:
             install(self._con, views, load_contract())
-        elif new or not self._installed:
+        elif new or is_new:
             install_some(
                 self._con, views, load_contract(), new, STORED if self.is_snapshot else (), is_listed=self.is_snapshot
             )
@@ -236,8 +239,8 @@ class Warehouse:
         if reference is None:
             return str(rows[0]["campaign_id"])
         bare = reference.removeprefix("sha256:")
-        fits = [row for row in rows if row["campaign_id"].removeprefix("sha256:").startswith(bare) and bare]
-        fits = fits or [row for row in rows if row["name"] == reference]
+        fits = [row for row in rows if row["name"] == reference]
+        fits = fits or [row for row in rows if bare and row["campaign_id"].removeprefix("sha256:").startswith(bare)]
         if len(fits) == 1:
             return str(fits[0]["campaign_id"])
         listed = ", ".join(f"{row['campaign_id'][7:19]} ({row['name']})" for row in (fits or rows)[:12])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,15 +13,17 @@ import pytest
 
 import opfield as of
 from opfield.campaign import engine
+from opfield.campaign.attempts import read_attempts
 from opfield.campaign.audit import audit
 from opfield.campaign.ending import Outcome, cancel, finish_with_failures
-from opfield.campaign.engine import run
+from opfield.campaign.engine import RunOptions, run
 from opfield.campaign.prepare import prepare
 from opfield.campaign.progress import Silence
 from opfield.campaign.schedule import interleaved
 from opfield.errors import DeclarationError, OpfieldError, UnknownNameError
 from opfield.experiment import Coordinate
 from opfield.warehouse.ledger import read_events
+from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.session import installed_views, open_warehouse
 
 from .campaigns import METRICS, POLICY, answer, answer_later, broken, fails_on_b, hangs_on_b, leaks, offline, small
@@ -318,3 +321,64 @@ def test_a_changed_source_is_told_of_a_finished_campaign(tmp_path: Path, monkeyp
     again = run(small(), tmp_path)
     assert again.appended == 0
     assert 'version = "2"' in again.reason
+
+
+def test_attempts_are_counted_across_openings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outage, root = tmp_path / "outage", tmp_path / "warehouse"
+    outage.touch()
+    monkeypatch.setenv("OPFIELD_TEST_OUTAGE", str(outage))
+    run(small(run=offline), root, executor="inline")
+    recorded, _ = read_attempts(root, next(iter(campaigns_on_disk(root))))
+    made = {each.coordinate: each.attempt for each in recorded}
+    assert made
+    outage.unlink()
+    run(small(run=offline), root)
+    told = rows(root, "select candidate_id, arm, case_id, repeat, attempts from cells")
+    assert {Coordinate(*list(row.values())[:4]): row["attempts"] for row in told} == {
+        Coordinate(*list(row.values())[:4]): made.get(Coordinate(*list(row.values())[:4]), 0) + 1 for row in told
+    }
+
+
+def test_keywords_of_run_change_the_options_and_unknown_ones_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DeclarationError, match="inline"):
+        run(small(), tmp_path, RunOptions(executor="inline"), workers=2)
+    with pytest.raises(TypeError, match="bogus"):
+        run(small(), tmp_path, RunOptions(), bogus=3)
+
+
+def test_a_proposer_may_give_candidates_in_any_order_but_each_once(tmp_path: Path) -> None:
+    views = installed_views()
+
+    def proposed(*labels: str) -> of.Proposer:
+        def propose(space: of.Space) -> tuple[Any, ...]:
+            by_label = {each.label: each for each in of.Proposer().propose(space)}
+            return tuple(by_label[label] for label in labels)
+
+        return of.Proposer("test/v1", propose)
+
+    first = prepare(small(proposer=proposed("more", "less")), views)
+    second = prepare(small(proposer=proposed("less", "more")), views)
+    assert first.campaign_id == second.campaign_id
+    with pytest.raises(DeclarationError, match="more than once"):
+        prepare(small(proposer=proposed("more", "more")), views)
+    with pytest.raises(DeclarationError, match="no candidate"):
+        prepare(small(proposer=proposed()), views)
+
+
+def test_a_campaigns_name_is_found_before_the_beginning_of_an_id(tmp_path: Path) -> None:
+    for name in "abcdef0123":
+        run(replace(small(repeats=1), name=name), tmp_path, executor="inline")
+    opened = open_warehouse(tmp_path)
+    named = {row["name"]: row["campaign_id"] for row in opened.rows("select name, campaign_id from campaigns")}
+    assert {name: opened.campaign_id(name) for name in named} == named
+
+
+def test_a_table_that_lost_its_folder_is_an_error_and_never_another_warehouse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(small(), tmp_path / "a")
+    run(small(), tmp_path / "b")
+    shutil.rmtree(tmp_path / "a" / "cells")
+    monkeypatch.chdir(tmp_path / "b")
+    with pytest.raises(OpfieldError, match="cells has no file"):
+        rows(tmp_path / "a", "from cells")

@@ -1,10 +1,13 @@
-"""A process that dies at a chosen durable step: from there on nothing of it reaches the disk any more."""
+"""A process that dies at a chosen durable step: from there on nothing of it reaches the disk any more, and what it left
+unfinished stays where it is.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,6 +46,12 @@ def counting(at: int | None = None, between: Callable[[], None] = lambda: None) 
         def __getattr__(self, name: str) -> Any:
             return getattr(os, name)
 
+    def unlink(path: Path, missing_ok: bool = False) -> None:
+        if at is None or len(steps) < at:
+            real_unlink(path, missing_ok)
+
+    real_unlink = Path.unlink
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(durable, "os", DyingOs())
+        patch.setattr(Path, "unlink", unlink)
         yield steps

@@ -31,6 +31,7 @@ def test_death_at_any_durable_step_loses_nothing_accepted(tmp_path: Path, told: 
         assert [event.digest for event in events][: len(accepted)] == accepted, at
         assert told.is_told(root), at
         assert rows_of(root, told.campaign_id) == expected, at
+        assert not list(root.rglob(".tmp-*")), at
         checks = (
             check_campaign_files(root, told.campaign_id),
             check_artifacts(root, told.campaign_id),

@@ -15,7 +15,7 @@ import pytest
 from opfield.campaign.audit import audit
 from opfield.campaign.engine import run
 from opfield.errors import WarehouseError
-from opfield.warehouse.lock import hold, is_held
+from opfield.warehouse.lock import hold, holder_of
 from opfield.warehouse.session import open_warehouse
 from opfield.warehouse.store import create_store
 from tests.custody.campaigns import events_of, history, weighted
@@ -74,7 +74,7 @@ def test_a_read_only_disk_is_read_and_not_written(disk: Disk, told: Told) -> Non
     assert open_warehouse(root).rows("select count(*) as rows from events") == [{"rows": len(told.events)}]
     assert rows_of(root, told.campaign_id) == rows_of(told.root, told.campaign_id)
     assert audit(root).findings == ()
-    assert is_held(root, told.campaign_id) is None
+    assert holder_of(root, told.campaign_id) is None
     with pytest.raises(WarehouseError, match="Read-only file system"), hold(root, told.campaign_id):
         pass
     with pytest.raises(WarehouseError, match="Read-only file system"):

@@ -18,6 +18,7 @@ from opfield.core import Failure
 from opfield.experiment import Coordinate
 from opfield.warehouse.files import OUTSIDE_MEANING, Finding
 from opfield.warehouse.layout import FIRST, digests_folder
+from opfield.warehouse.material import artifact_files
 from opfield.warehouse.seal import seal_campaign
 from tests.custody.campaigns import IS_WHOLE, history, weighted
 from tests.custody.replay import Told, rows_of
@@ -182,6 +183,18 @@ def test_a_file_that_nobody_wrote_is_named(tmp_path: Path, told: Told, warehouse
     path.write_bytes(b"{}")
     named = {finding.file for finding in audit(root).findings}
     assert named & {path.relative_to(root).as_posix(), path.parent.relative_to(root).as_posix()}
+
+
+@pytest.mark.parametrize("state", ["open", "sealed"])
+def test_an_artifact_file_that_is_gone_is_named(
+    tmp_path: Path, told: Told, warehouses: dict[str, Path], state: str
+) -> None:
+    root = Path(shutil.copytree(warehouses[state], tmp_path / "copy"))
+    for path in artifact_files(root, told.campaign_id):
+        content = path.read_bytes()
+        path.unlink()
+        assert path.relative_to(root).as_posix() in {finding.file for finding in audit(root).findings}
+        path.write_bytes(content)
 
 
 def test_a_record_of_digests_under_another_name_is_named(

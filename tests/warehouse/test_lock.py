@@ -10,7 +10,7 @@ import pytest
 
 from opfield.errors import HeldError, WarehouseError
 from opfield.warehouse.layout import lock_file
-from opfield.warehouse.lock import hold, is_held, no_lock
+from opfield.warehouse.lock import hold, holder_of, no_lock
 
 CAMPAIGN = "sha256:" + "cd" * 32
 
@@ -20,10 +20,10 @@ def test_who_finds_it_held_is_told_by_whom(tmp_path: Path) -> None:
         holder = f"process {os.getpid()} on {socket.gethostname()} since "
         with pytest.raises(HeldError, match=holder), hold(tmp_path, CAMPAIGN):
             pass
-        assert (is_held(tmp_path, CAMPAIGN) or "").startswith(holder)
+        assert (holder_of(tmp_path, CAMPAIGN) or "").startswith(holder)
         with hold(tmp_path, "sha256:" + "ef" * 32):
             pass
-    assert is_held(tmp_path, CAMPAIGN) is None
+    assert holder_of(tmp_path, CAMPAIGN) is None
     with hold(tmp_path, CAMPAIGN):
         pass
 
@@ -35,7 +35,7 @@ def test_a_reader_who_asks_does_not_keep_a_writer_out(tmp_path: Path) -> None:
 
     def ask() -> None:
         while time.monotonic() < stop:
-            is_held(tmp_path, CAMPAIGN)
+            holder_of(tmp_path, CAMPAIGN)
 
     threads = [threading.Thread(target=ask) for _ in range(2)]
     for thread in threads:
@@ -60,7 +60,7 @@ def test_a_holder_that_cannot_be_read_is_another_process(tmp_path: Path, content
 def test_the_lock_is_given_back_after_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="mine"), hold(tmp_path, CAMPAIGN):
         raise ValueError("mine")
-    assert is_held(tmp_path, CAMPAIGN) is None
+    assert holder_of(tmp_path, CAMPAIGN) is None
 
 
 def test_a_lock_that_cannot_be_made_says_why(tmp_path: Path) -> None:
@@ -71,4 +71,4 @@ def test_a_lock_that_cannot_be_made_says_why(tmp_path: Path) -> None:
 
 def test_without_a_lock_nobody_is_kept_out(tmp_path: Path) -> None:
     with no_lock(tmp_path, CAMPAIGN), no_lock(tmp_path, CAMPAIGN):
-        assert is_held(tmp_path, CAMPAIGN) is None
+        assert holder_of(tmp_path, CAMPAIGN) is None
