@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,7 +15,7 @@ import duckdb
 from opfield.campaign.checkpoint import WORTH_IT, load_state, save_state
 from opfield.campaign.reducer import CampaignState, reduce
 from opfield.core import canonical_json
-from opfield.errors import WarehouseError
+from opfield.errors import OpfieldError, WarehouseError
 from opfield.warehouse import ledger
 from opfield.warehouse.artifacts import Artifact, read_content
 from opfield.warehouse.contract import TABLE_NAMES
@@ -66,6 +67,10 @@ class CampaignWriter:
         self._first_waited = 0.0
         self._publisher = ThreadPoolExecutor(1, thread_name_prefix="opfield-publisher")
         self._publications: list[Future[None]] = []
+        # Whoever accepts may be busy with a long trial, so a thread of its own sees to it that segments close by age.
+        self._turn = threading.RLock()
+        self._closed = threading.Event()
+        threading.Thread(target=self._close_by_age, name="opfield-closer", daemon=True).start()
 
     def accept(self, type: str, payload: Mapping[str, Any], artifacts: Iterable[Artifact] = ()) -> Event:
         """Append one event; the artifacts that it names are made durable before it.
@@ -75,34 +80,29 @@ class CampaignWriter:
             LostRaceError: where another writer got in between; reload and decide again.
             WarehouseError: where an earlier publication failed.
         """
-        self._raise_failed()
-        event = ledger.chained(
-            self.state.digest,
-            campaign_id=self.campaign_id,
-            sequence=self.state.sequence + 1,
-            type=type,
-            fence=self._fence,
-            payload=canonical_json(payload),
-        )
-        reduce(self.state, event, is_own=True)
-        for artifact in artifacts:
-            if artifact.artifact_id not in self._known:
-                self._known.add(artifact.artifact_id)
-                self._retained.append(artifact)
-                if artifact.content is not None and type != ledger.TRIAL_COMPLETED:
-                    self._contents[artifact.artifact_id] = artifact
-        if not self._waiting:
-            self._first_waited = time.monotonic()
-        self._waiting.append(event)
-        if len(self._waiting) >= SEGMENT_EVENTS:
-            self._close_segment()
-        return event
-
-    def tick(self) -> None:
-        """Close the segment if its first event has waited long enough; call it now and then while nothing happens."""
-        self._raise_failed()
-        if self._waiting and time.monotonic() - self._first_waited >= SEGMENT_SECONDS:
-            self._close_segment()
+        with self._turn:
+            self._raise_failed()
+            event = ledger.chained(
+                self.state.digest,
+                campaign_id=self.campaign_id,
+                sequence=self.state.sequence + 1,
+                type=type,
+                fence=self._fence,
+                payload=canonical_json(payload),
+            )
+            reduce(self.state, event, is_own=True)
+            for artifact in artifacts:
+                if artifact.artifact_id not in self._known:
+                    self._known.add(artifact.artifact_id)
+                    self._retained.append(artifact)
+                    if artifact.content is not None and type != ledger.TRIAL_COMPLETED:
+                        self._contents[artifact.artifact_id] = artifact
+            if not self._waiting:
+                self._first_waited = time.monotonic()
+            self._waiting.append(event)
+            if len(self._waiting) >= SEGMENT_EVENTS:
+                self._close_segment()
+            return event
 
     def flush(self) -> None:
         """Publish what waits and return when it is durable and projected.
@@ -111,18 +111,28 @@ class CampaignWriter:
             LostRaceError: where another writer got in between.
             WarehouseError: where it cannot be written.
         """
-        self._close_segment()
-        for publication in self._publications:
-            publication.result()
-        self._publications.clear()
+        with self._turn:
+            self._close_segment()
+            for publication in self._publications:
+                publication.result()
+            self._publications.clear()
 
     def close(self) -> None:
         """Let running publications end and give the resources back; what was not flushed is not accepted."""
-        self._publisher.shutdown(wait=True)
+        self._closed.set()
+        with self._turn:
+            self._publisher.shutdown(wait=True)
         self._con.close()
         has_failed = any(publication.exception() for publication in self._publications)
         if not has_failed and not self._waiting:
             self._keep_checkpoint(self._checkpointed + 1)
+
+    def _close_by_age(self) -> None:
+        """Close the segment whenever its first event has waited long enough; a failure shows at the next `accept`."""
+        while not self._closed.wait(SEGMENT_SECONDS / 5):
+            with self._turn, suppress(OpfieldError, RuntimeError):
+                if self._waiting and time.monotonic() - self._first_waited >= SEGMENT_SECONDS:
+                    self._close_segment()
 
     def _close_segment(self) -> None:
         self._raise_failed()

@@ -327,7 +327,7 @@ broken_completions as (
         'completion' as law,
         if(
             decided < candidates,
-            format('{} candidates are not decided', candidates - decided),
+            format('candidates not decided: {}', candidates - decided),
             format('selected {} is neither a candidate nor the baseline', coalesce(selected_id, 'nobody'))
         ) as detail,
     from completions

@@ -60,9 +60,8 @@ decided as (
         if(pending > 0 or not is_whole, 'indeterminate', coalesce(status, 'pass')) as decision,
         gate,
         case
-            when not is_whole
-                then 'the projections do not hold what the ledger accepted; look again, or run an audit'
-            when pending > 0 then format('{} coordinates are pending', pending)
+            when not is_whole then not_whole_message()
+            when pending > 0 then format('pending coordinates: {}', pending)
             else coalesce(message, 'every gate passes')
         end as message,
         score,

@@ -1,7 +1,8 @@
 -- Gate kind candidate_mean: is the candidate's own mean of a metric, in its own unit, within the bounds?
 -- Grain: one row for each candidate and gate of this kind.
--- Options: `at_least` and `at_most`, of which at least one is given. The mean is over the candidate's own declared
+-- Options: `at_least` and `at_most`. The mean is over the candidate's own declared
 -- coordinates. With gaps the numerically lowest and highest fill decide; where neither settles it, nothing does.
+-- needs: metric, at_least or at_most
 -- columns:
 --   campaign_id: Campaign that was judged.
 --   candidate_id: Candidate that was judged.
@@ -48,8 +49,7 @@ judged as (
             else 'indeterminate'
         end as status,
         case
-            when not is_whole
-                then 'the projections do not hold what the ledger accepted; look again, or run an audit'
+            when not is_whole then not_whole_message()
             when at_least is null and at_most is null
                 then 'the gate names no bound; give it at_least or at_most'
             else format('mean {} of the candidate ', metric)

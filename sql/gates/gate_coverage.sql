@@ -15,11 +15,10 @@ select
     policy_gates.gate_ix,
     if(coverage.is_complete, 'pass', 'indeterminate') as status,
     case
-        when not coverage.is_whole
-            then 'the projections do not hold what the ledger accepted; look again, or run an audit'
-        else format('{} of {} declared pairs are complete', coverage.complete_pairs, coverage.expected_pairs)
-            || if(coverage.unexpected_cells > 0, format(', {} cells are unexpected', coverage.unexpected_cells), '')
-            || if(coverage.duplicate_cells > 0, format(', {} cells are duplicates', coverage.duplicate_cells), '')
+        when not coverage.is_whole then not_whole_message()
+        else format('complete pairs: {} of {} declared', coverage.complete_pairs, coverage.expected_pairs)
+            || if(coverage.unexpected_cells > 0, format(', unexpected cells: {}', coverage.unexpected_cells), '')
+            || if(coverage.duplicate_cells > 0, format(', duplicate cells: {}', coverage.duplicate_cells), '')
     end as message,
     coverage.complete_pairs::double as value,
     coverage.expected_pairs::double as threshold,

@@ -72,17 +72,16 @@ judged as (
             else 'pass'
         end as status,
         case
-            when not is_comparable
-                then 'the projections do not hold what the ledger accepted; look again, or run an audit'
-            else format('the candidate failed {} times, {} allowed', failed, allowed)
+            when not is_comparable then not_whole_message()
+            else format('failures of the candidate: {}, {} allowed', failed, allowed)
                 || if(
                     unknown > 0,
-                    format('; {} cells of either arm broke down, which says nothing about quality', unknown),
+                    format('; cells of either arm that broke down: {}, which says nothing about quality', unknown),
                     ''
                 )
                 || if(
                     arms = 'both' and baseline_failed > 0,
-                    format('; the baseline failed {} times, which says nothing against the candidate', baseline_failed),
+                    format('; failures of the baseline: {}, which says nothing against the candidate', baseline_failed),
                     ''
                 )
         end as message,

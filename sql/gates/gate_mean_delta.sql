@@ -2,6 +2,7 @@
 -- Grain: one row for each candidate and gate of this kind.
 -- A point gate: it compares the estimate and guarantees nothing about error. With gaps it passes only if the worst fill
 -- of the missing values would pass, and fails only if the best fill would fail. The comparison has no slack.
+-- needs: metric, threshold
 -- columns:
 --   campaign_id: Campaign that was judged.
 --   candidate_id: Candidate that was judged.
@@ -20,15 +21,14 @@ select
         else 'indeterminate'
     end as status,
     case
-        when not bounds.is_whole
-            then 'the projections do not hold what the ledger accepted; look again, or run an audit'
+        when not bounds.is_whole then not_whole_message()
         else format(
             'mean oriented delta of {} is {}, at least {} asked',
             policy_gates.metric, in_words(bounds.mean_delta), in_words(policy_gates.threshold)
         ) || if(
             bounds.missing > 0,
             format(
-                '; {} pairs are missing, with them it lies between {} and {}',
+                '; pairs missing: {}, with them it lies between {} and {}',
                 bounds.missing, in_words(bounds.mean_delta_low), in_words(bounds.mean_delta_high)
             ),
             ''

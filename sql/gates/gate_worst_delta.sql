@@ -2,6 +2,7 @@
 -- Grain: one row for each candidate and gate of this kind.
 -- One pair below the threshold fails at once. With gaps it passes only if the worst fill of the missing values would
 -- pass. The comparison has no slack.
+-- needs: metric, threshold
 -- columns:
 --   campaign_id: Campaign that was judged.
 --   candidate_id: Candidate that was judged.
@@ -20,16 +21,13 @@ select
         else 'indeterminate'
     end as status,
     case
-        when not bounds.is_whole
-            then 'the projections do not hold what the ledger accepted; look again, or run an audit'
+        when not bounds.is_whole then not_whole_message()
         else format(
             'least oriented delta of {} is {}, at least {} asked',
             policy_gates.metric, in_words(bounds.min_delta), in_words(policy_gates.threshold)
         ) || if(
             bounds.missing > 0,
-            format(
-                '; {} pairs are missing, with them it is at worst {}', bounds.missing, in_words(bounds.min_delta_low)
-            ),
+            format('; pairs missing: {}, with them it is at worst {}', bounds.missing, in_words(bounds.min_delta_low)),
             ''
         )
     end as message,

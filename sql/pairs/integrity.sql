@@ -1,8 +1,9 @@
--- Integrity: whether the projections hold exactly what the ledger accepted, as far as counting can tell.
+-- Integrity: whether the projections hold exactly what the ledger accepted, as far as counts and fingerprints can tell.
 -- Grain: one row for each candidate of a campaign, the baseline included.
 -- Cells are compared with the ledger's trial.completed events by number and by a fingerprint of their sequences, so that
--- a missing or a doubled file shows; measurements are compared with the number that the cells announce; cases, metrics
--- and candidates with what was declared. While a projection lags behind the ledger, and while files are exchanged, a
+-- a missing or a doubled file shows; measurements are compared with what the candidate's cells announce, by number and by
+-- a sum of hashes of their coordinates, so that one file lost and another doubled do not cancel out; cases, metrics and
+-- candidates with what was declared. While a projection lags behind the ledger, and while files are exchanged, a
 -- campaign is not whole for a moment: no number is given then. A finished campaign that stays so is damaged:
 -- `reconciliation` names the table.
 -- columns:
@@ -11,7 +12,7 @@
 --   cells: Cells found for the candidate.
 --   announced_measurements: Measurements that those cells announce.
 --   measurements: Measurements found for the candidate.
---   is_whole: Whether the campaign's and the candidate's own counts all agree.
+--   is_whole: Whether the campaign's and the candidate's own counts and fingerprints all agree.
 --   is_comparable: Whether both the candidate and the baseline are whole.
 with accepted as (
     select
@@ -29,6 +30,7 @@ found_cells as (
         candidate_id,
         count(*) as cells,
         sum(measured)::bigint as measured,
+        sum(measured * coordinate_hash(case_id, repeat)) as measured_fingerprint,
         bit_xor(hash(sequence)) as fingerprint,
     from cells
     group by campaign_id, candidate_id
@@ -48,6 +50,7 @@ found_measurements as (
         campaign_id,
         candidate_id,
         count(*) as measurements,
+        sum(coordinate_hash(case_id, repeat)) as fingerprint,
     from measurements
     group by campaign_id, candidate_id
 ),
@@ -65,6 +68,7 @@ found_metrics as (
     select
         campaign_id,
         count(*) as metrics,
+        count(distinct metric) as distinct_metrics,
     from metrics
     group by campaign_id
 ),
@@ -76,7 +80,8 @@ campaign_level as (
         and coalesce(accepted.fingerprint, 0) = coalesce(found_in_campaign.fingerprint, 0)
         and coalesce(found_cases.cases, 0) = declarations.cases
         and coalesce(found_cases.distinct_cases, 0) = declarations.cases
-        and coalesce(found_metrics.metrics, 0) = declarations.metrics as is_whole,
+        and coalesce(found_metrics.metrics, 0) = declarations.metrics
+        and coalesce(found_metrics.distinct_metrics, 0) = declarations.metrics as is_whole,
     from declarations
     left join accepted using (campaign_id)
     left join found_in_campaign using (campaign_id)
@@ -93,7 +98,8 @@ judged as (
         coalesce(found_cells.measured, 0) as announced_measurements,
         coalesce(found_measurements.measurements, 0) as measurements,
         campaign_level.is_whole
-        and coalesce(found_cells.measured, 0) = coalesce(found_measurements.measurements, 0) as is_whole,
+        and coalesce(found_cells.measured, 0) = coalesce(found_measurements.measurements, 0)
+        and coalesce(found_cells.measured_fingerprint, 0) = coalesce(found_measurements.fingerprint, 0) as is_whole,
     from declared_candidates
     inner join campaign_level using (campaign_id)
     left join found_cells using (campaign_id, candidate_id)
