@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 from opfield.core.label import check_label
+from opfield.core.number import is_number
 from opfield.errors import DeclarationError
 
 Kind = Literal["continuous", "binary", "count"]
@@ -72,7 +73,7 @@ class Metric:
         for member, bound in (("lower", self.lower), ("upper", self.upper)):
             if bound is None:
                 continue
-            if not _is_number(bound):
+            if not is_number(bound):
                 raise self._refused(f"{member} {bound!r} is not a number")
             if not abs(bound) <= MAX_MAGNITUDE:
                 raise self._refused(f"{member} is not finite within ±{MAX_MAGNITUDE:g}; use None for no bound")
@@ -92,7 +93,7 @@ class Metric:
             if getattr(self, member) is None:
                 raise self._refused(f"on_domain_failure is 'worst', but no {member} is declared")
             return
-        if not _is_number(worth):
+        if not is_number(worth):
             raise self._refused(f"on_domain_failure {worth!r} is neither 'missing', 'worst' nor a number in its range")
         refusal = self.refusal(worth)
         if refusal is not None:
@@ -140,7 +141,3 @@ class Metric:
             "evaluator": self.evaluator,
             "description": self.description,
         }
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

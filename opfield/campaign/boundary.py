@@ -131,7 +131,8 @@ class _Trial:
         """Return the evidence of a runner that returned `answer`, whatever that is."""
         lapse = self._watch.read()
         try:
-            outcome = read_answer(answer, self._task.coordinate, self._context.declared, self._shelf)
+            declared = {metric.name: metric for metric in self._context.metrics}
+            outcome = read_answer(answer, self._task.coordinate, declared, self._shelf)
         except BaseException as error:
             if _is_from_person(error):
                 raise

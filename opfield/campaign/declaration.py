@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from opfield.core.label import check_label
+from opfield.core.number import is_count, is_number
 from opfield.decision import Policy
 from opfield.errors import DeclarationError
 from opfield.experiment import Candidate, Case, Runner, Space, Workload, cases_of, field_space, propose_all
@@ -41,12 +43,15 @@ class Limits:
         Raises:
             DeclarationError: saying which.
         """
-        if self.timeout_s is not None and not (_is_number(self.timeout_s) and self.timeout_s > 0):
-            raise DeclarationError(f"timeout_s {self.timeout_s!r} is no number above 0; use None for no limit")
-        if not (_is_number(self.backoff_s) and self.backoff_s >= 0):
+        longest = threading.TIMEOUT_MAX  # centuries; beyond it no wait can be asked for
+        if self.timeout_s is not None and not (is_number(self.timeout_s) and 0 < self.timeout_s <= longest):
+            raise DeclarationError(
+                f"timeout_s {self.timeout_s!r} is no number above 0, at most {longest:g}; use None for no limit"
+            )
+        if not (is_number(self.backoff_s) and 0 <= self.backoff_s < math.inf):
             raise DeclarationError(f"backoff_s {self.backoff_s!r} is no number of seconds, 0 or more")
         for name, count in (("attempts", self.attempts), ("pause_after", self.pause_after)):
-            if not _is_count(count):
+            if not is_count(count):
                 raise DeclarationError(f"{name} {count!r} is not a whole number above 0")
 
 
@@ -72,7 +77,7 @@ class Campaign:
         space: baseline and lawful interventions.
         workload: the cases.
         runner: runs one trial; its `id` and `version` are part of the identity.
-        metrics: what is measured; names unique.
+        metrics: what is measured; names unique. Kept as a tuple.
         policy: how candidates are judged.
         repeats: trials of each (candidate, case); at least 1.
         seed_root: root of every coordinate's seed.
@@ -82,14 +87,14 @@ class Campaign:
             outputs retained), `seeded`, `distributional`, or `observational`; shown beside every verdict.
         proposer: what turns the space into candidates.
         limits: bounds on execution.
-        secrets: names of environment variables whose values must never be recorded.
+        secrets: names of environment variables whose values must never be recorded. Kept as a tuple.
     """
 
     name: str
     space: Space
     workload: Workload
     runner: Runner
-    metrics: tuple[Metric, ...]
+    metrics: Sequence[Metric]
     policy: Policy
     repeats: int = 1
     seed_root: Seed = field(default_factory=lambda: Seed(0))
@@ -97,7 +102,7 @@ class Campaign:
     reproducibility: Reproducibility = "seeded"
     proposer: Proposer = field(default_factory=Proposer)
     limits: Limits = field(default_factory=Limits)
-    secrets: tuple[str, ...] = ()
+    secrets: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Refuse a declaration that could not be carried out.
@@ -122,7 +127,7 @@ class Campaign:
                 raise DeclarationError(
                     f"campaign {self.name!r}: {member} holds {value!r}, a {type(value).__name__}, not a {kind.__name__}"
                 )
-        if not _is_count(self.repeats):
+        if not is_count(self.repeats):
             raise DeclarationError(f"campaign {self.name!r}: repeats {self.repeats!r} is not a whole number above 0")
         if not callable(self.runner):
             raise DeclarationError(
@@ -137,21 +142,12 @@ class Campaign:
         for name in names:
             if names.count(name) > 1:
                 raise DeclarationError(f"campaign {self.name!r} declares metric {name!r} twice")
-        if self.coupling not in ("common_seed", "replayed", "none"):
-            raise DeclarationError(f"coupling {self.coupling!r} is none of common_seed, replayed, none")
-        if self.reproducibility not in ("structural", "material", "seeded", "distributional", "observational"):
-            raise DeclarationError(
-                f"reproducibility {self.reproducibility!r} is none of structural, material, seeded, distributional, "
-                "observational"
-            )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+        for member, stated, known in (
+            ("coupling", self.coupling, get_args(Coupling)),
+            ("reproducibility", self.reproducibility, get_args(Reproducibility)),
+        ):
+            if stated not in known:
+                raise DeclarationError(f"{member} {stated!r} is none of {', '.join(known)}")
 
 
 def declare(

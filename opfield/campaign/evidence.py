@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from opfield.campaign.failures import failure_as_recorded
+from opfield.campaign.failures import failure_as_recorded, secret_values
 from opfield.core import Envelope, Failure, Status
 from opfield.experiment import Case, Coordinate, Runner
 from opfield.metric import Metric
@@ -23,27 +23,24 @@ class TrialContext:
     Attributes:
         campaign_id: campaign of the trials.
         runner: runs one trial.
-        metrics: what is measured.
+        metrics: what is measured, kept in the order of names.
         specs: envelope of the specification by candidate id, the baseline's included.
         cases: case by id.
         secrets: names of environment variables whose values are scrubbed from failures, where the trial runs.
         root: warehouse folder, where large artifacts are written; None keeps any size in the evidence.
-        declared: metric by name, in the order of names.
     """
 
     campaign_id: str
     runner: Runner
-    metrics: tuple[Metric, ...]
+    metrics: Sequence[Metric]
     specs: Mapping[str, Envelope]
     cases: Mapping[str, Case]
-    secrets: tuple[str, ...] = ()
+    secrets: Sequence[str] = ()
     root: str | None = None
-    declared: Mapping[str, Metric] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Index the metrics once, since every trial reads them."""
-        ordered = sorted(self.metrics, key=lambda metric: metric.name)
-        object.__setattr__(self, "declared", {metric.name: metric for metric in ordered})
+        """Order the metrics once, since every trial lists them."""
+        object.__setattr__(self, "metrics", tuple(sorted(self.metrics, key=lambda metric: metric.name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +137,7 @@ def failure_evidence(
     watch: Stopwatch | None = None,
     worker: str = "",
     status: Status = Status.INFRASTRUCTURE_FAILURE,
+    secrets: Sequence[str] = (),
 ) -> TrialEvidence:
     """Return the evidence of an attempt that ended without an answer of the runner.
 
@@ -149,6 +147,7 @@ def failure_evidence(
         watch: started with the attempt; None for one that never started.
         worker: executor slot that had it.
         status: terminal status, a failure or cancelled.
+        secrets: names of environment variables whose values are scrubbed from the failure.
     """
     lapse = (watch or Stopwatch()).read()
     return TrialEvidence(
@@ -156,7 +155,7 @@ def failure_evidence(
         attempt=task.attempt,
         status=status,
         measurements=(),
-        failure=failure_as_recorded(failure),
+        failure=failure_as_recorded(failure, secret_values(secrets)),
         cost_usd=None,
         input_tokens=None,
         output_tokens=None,

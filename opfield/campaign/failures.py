@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -103,7 +103,7 @@ def traceback_text(error: BaseException) -> str:
         return f"{type(error).__name__}: {safe_text(error)}\n(its traceback cannot be printed)\n"
 
 
-def secret_values(names: tuple[str, ...]) -> tuple[str, ...]:
+def secret_values(names: Iterable[str]) -> tuple[str, ...]:
     """Return the values of the environment variables `names`, in the forms in which they turn up in messages.
 
     The longest come first, so that a value that contains another one is removed whole.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, wait
 from dataclasses import dataclass, field
 
-from opfield.campaign.boundary import Stopwatch, TrialEvidence, TrialTask, failure_evidence, timeout_failure
+from opfield.campaign.evidence import Stopwatch, TrialEvidence, TrialTask, failure_evidence, timeout_failure
 
 
 @dataclass(eq=False, slots=True)

@@ -9,27 +9,28 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import Future
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from opfield.campaign.boundary import (
+from opfield.campaign.boundary import run_trial
+from opfield.campaign.evidence import (
     Stopwatch,
     TrialContext,
     TrialEvidence,
     TrialTask,
     failure_evidence,
-    run_trial,
     timeout_failure,
 )
-from opfield.campaign.failures import safe_text
+from opfield.campaign.failures import printable, safe_text, secret_values
 from opfield.campaign.jobs import Job, Jobs
 from opfield.core import Failure
 from opfield.errors import DeclarationError
-from opfield.experiment import runner_identity
+from opfield.experiment import runner_name
 
 # A forked worker would inherit the lock on the campaign (DESIGN §5); a spawned one inherits its pipes only.
 _SPAWN: Final = multiprocessing.get_context("spawn")
@@ -57,7 +58,8 @@ class ProcessExecutor:
         """
         self.slots = workers
         self._payload = pickled_context(context)
-        self._runner = runner_identity(context.runner).id
+        self._runner = runner_name(context.runner)
+        self._secrets = context.secrets
         self._jobs = Jobs()
         self._lock = threading.Lock()
         self._workers: set[_Worker] = set()
@@ -94,8 +96,8 @@ class ProcessExecutor:
         while (job := self._jobs.take(name)) is not None:
             outcome: TrialEvidence | BaseException
             try:
-                if worker is not None and not worker.process.is_alive():
-                    self._forget(worker)
+                if worker is not None and worker.is_dead():
+                    self._end(worker)
                     worker = None
                 worker = worker or self._started(name)
                 outcome = worker.run(job)
@@ -120,6 +122,9 @@ class ProcessExecutor:
         with self._lock:
             if self._is_killed:
                 raise _DiedError("the executor was closed")
+            for other in self._workers:
+                if other.is_dead():
+                    other.signal(signal.SIGKILL)  # while it can be: starting a process reaps all dead ones
             worker = _Worker(name)
             self._workers.add(worker)
         try:
@@ -134,7 +139,7 @@ class ProcessExecutor:
             ) from None
         if refusal is not None:
             self._end(worker)
-            raise DeclarationError(f"runner {self._runner}: {refusal}")
+            raise DeclarationError(f"runner {self._runner}: {printable(refusal, secret_values(self._secrets))}")
         self._was_ready = True
         return worker
 
@@ -156,8 +161,8 @@ def pickled_context(context: TrialContext) -> bytes:
     try:
         return pickle.dumps(context)
     except Exception as error:
-        reason = f"{type(error).__name__}: {safe_text(error)}"
-    name = runner_identity(context.runner).id
+        reason = printable(f"{type(error).__name__}: {safe_text(error)}", secret_values(context.secrets))
+    name = runner_name(context.runner)
     try:
         pickle.dumps(context.runner)
     except Exception:
@@ -233,14 +238,32 @@ class _Worker:
         return evidence
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to the worker and all that it started."""
+        """Send a signal to the worker and all that it started; to nobody once the worker has been reaped.
+
+        From then on its number may be another process's, or another group's.
+        """
         pid = self.process.pid
         assert pid is not None, "the process was started"
+        if self._stage() == "reaped":
+            return
         with contextlib.suppress(OSError):
             try:
                 os.killpg(pid, number)
             except ProcessLookupError:
                 os.kill(pid, number)  # it does not lead a group of its own yet
+
+    def is_dead(self) -> bool:
+        """Return whether the worker has ended; does not reap it, so that `signal` still reaches what it started."""
+        return self._stage() != "running"
+
+    def _stage(self) -> Literal["running", "dead", "reaped"]:
+        if sys.platform == "darwin":  # it cannot look without reaping; what a dead worker started lives on there
+            return "running" if self.process.is_alive() else "reaped"
+        try:
+            ended = os.waitid(os.P_PID, self.process.pid or 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return "reaped"
+        return "running" if ended is None else "dead"
 
     def end(self) -> None:
         """Close the pipe, upon which the worker ends; kill what is left of it and of what it started."""
@@ -261,16 +284,21 @@ class _Worker:
             left = _LOOK_S if end is None else min(_LOOK_S, max(0.0, end - time.monotonic()))
             if self._pipe.poll(left):
                 return self._pipe.recv()
-            if not self.process.is_alive() and not self._pipe.poll(0):
+            if self.is_dead() and not self._pipe.poll(0):
                 raise EOFError
             if end is not None and time.monotonic() >= end:
                 raise TimeoutError
 
     def _death(self) -> str:
-        self.process.join(_GRACE_S)
-        code = self.process.exitcode
-        if code is None:
-            return "broke its pipe"
+        """Return how the worker ended, after what it started was killed."""
+        end = time.monotonic() + _GRACE_S
+        while not self.is_dead():
+            if time.monotonic() > end:
+                return "broke its pipe"
+            time.sleep(0.01)  # its pipe closes before it is gone
+        self.signal(signal.SIGKILL)
+        self.process.join()
+        code = self.process.exitcode or 0
         if code >= 0:
             return f"ended with exit status {code}"
         with contextlib.suppress(ValueError):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
-import importlib.util
 import inspect
+import os
 import platform
 import subprocess
 import sys
+import warnings
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
 _GIT_SECONDS: Final = 5
+_INSTALLED: Final = {"site-packages", "dist-packages"}
 
 
 def provenance(runner: Any, target: str | None, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,78 +45,107 @@ def provenance(runner: Any, target: str | None, options: Mapping[str, Any]) -> d
 def runner_source(runner: Any) -> str | None:
     """Return a digest over the source that the runner stands on.
 
-    That is its module's file, all Python files of its package where it is in one, and the modules in the same folder
-    that it imports, directly or not. What is installed elsewhere is told by version in `provenance`.
+    That is its module's file, all Python files of its top-level package where it is in one, and what lies beside
+    that package and is imported, directly or not, lazily or not. Names are looked up as paths, so nothing is run. Of
+    what is installed only the package itself counts: the rest is told by version in `provenance`, as opfield is.
 
     None where there is no source to be found, such as for a runner typed at a prompt.
     """
     source = _source_file(runner)
     if source is None:
         return None
-    files = {source, *_beside(_module_name(runner), source.parent)}
-    if (source.parent / "__init__.py").exists():
-        files.update(source.parent.rglob("*.py"))
+    root = _root(source, str(_named(runner).__module__))
+    files = {source} if _INSTALLED & set(root.parts) else _reached(source, root)
+    packages = [folder for folder in source.parents if folder.is_relative_to(root) and _is_package(folder)]
+    if packages:
+        files.update(path for path in packages[-1].rglob("*.py") if os.path.isfile(path))
     state = hashlib.sha256()
     for path in sorted(files):
-        state.update(path.relative_to(source.parent).as_posix().encode() + b"\0")
-        state.update(hashlib.sha256(path.read_bytes()).digest())
+        state.update(path.relative_to(root).as_posix().encode(errors="surrogateescape") + b"\0")
+        state.update(hashlib.sha256(_content(path)).digest())
     return "sha256:" + state.hexdigest()
 
 
-def _beside(name: str, folder: Path) -> set[Path]:
-    """Return the files in a folder that a module consists of and imports, directly or not, lazily or not."""
+def _root(source: Path, module: str) -> Path:
+    """Return the folder above the top-level package of a module; its own folder where it is in none."""
+    place = source.parent if source.name == "__init__.py" else source.with_suffix("")
+    names = tuple(module.split("."))
+    folder = place.parents[len(names) - 1] if place.parts[-len(names) :] == names else source.parent
+    while _is_package(folder):  # a script inside a package does not have the package's name
+        folder = folder.parent
+    return folder
+
+
+def _is_package(folder: Path) -> bool:
+    return os.path.isfile(folder / "__init__.py")
+
+
+def _reached(source: Path, root: Path) -> set[Path]:
+    """Return a file and those below `root` that it imports, directly or not."""
     found: set[Path] = set()
-    waiting = [name]
+    waiting = [source, *_files_of(root, source.parent.relative_to(root).parts, root)]
     while waiting:
-        current = waiting.pop()
-        file = _module_file(current)
-        if file is None or file in found or not file.is_relative_to(folder):
-            continue
-        if "site-packages" in file.relative_to(folder).parts:
+        file = waiting.pop()
+        if file in found:
             continue
         found.add(file)
-        package = current if file.name == "__init__.py" else current.rpartition(".")[0]
-        waiting += _imported_names(file, package)
+        for level, names in _imports(file):
+            if level:
+                waiting += _files_of(Path(*file.parts[:-level]), names, root)
+            elif names[0] != "opfield":
+                waiting += _files_of(root, names, root)
     return found
 
 
-def _module_file(name: str) -> Path | None:
-    """Return the Python file of a module, found without running it."""
-    file = getattr(sys.modules.get(name), "__file__", None)
-    if file is None and name != "__main__":
-        try:
-            spec = importlib.util.find_spec(name)
-        except (ImportError, ValueError, AttributeError):
-            return None
-        file = spec.origin if spec is not None and spec.has_location else None
-    return Path(file) if file is not None and file.endswith(".py") and Path(file).is_file() else None
+def _files_of(base: Path, names: tuple[str, ...], root: Path) -> list[Path]:
+    """Return the files that importing `names`, counted from the folder `base`, may run."""
+    places = [base.joinpath(*names[:depth]) for depth in range(len(names) + 1)]
+    files = [place / "__init__.py" for place in places] + [Path(f"{place}.py") for place in places[1:]]
+    return [file for file in files if file.is_relative_to(root) and os.path.isfile(file)]
 
 
-def _imported_names(file: Path, package: str) -> set[str]:
-    """Return the names that a file's import statements may mean as modules."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_bytes())):
+def _imports(file: Path) -> list[tuple[int, tuple[str, ...]]]:
+    """Return what a file's import statements may mean as modules: level and names; nothing of what is not Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(_content(file))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    found: list[tuple[int, tuple[str, ...]]] = []
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or node.level) and (package or not node.level):
-            base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-            names.add(base)
-            names.update(f"{base}.{alias.name}" for alias in node.names)
-    return names
+            found += [(0, tuple(alias.name.split("."))) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = tuple(node.module.split(".")) if node.module else ()
+            found += [(node.level, (*module, alias.name)) for alias in node.names]
+    return found
 
 
-def _module_name(runner: Any) -> str:
-    return str(getattr(runner, "__module__", None) or type(runner).__module__)
+def _content(file: Path) -> bytes:
+    """Return the bytes of a file; none where it cannot be read."""
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
+def _named(runner: Any) -> Any:
+    """Return the function or class that is written in the runner's source."""
+    runner = inspect.unwrap(runner)
+    while isinstance(runner, functools.partial):
+        runner = inspect.unwrap(runner.func)
+    if inspect.ismethod(runner):
+        runner = runner.__self__
+    return runner if inspect.isroutine(runner) or inspect.isclass(runner) else type(runner)
 
 
 def _source_file(runner: Any) -> Path | None:
-    named = runner if inspect.isroutine(runner) or inspect.isclass(runner) else type(runner)
     try:
-        found = inspect.getsourcefile(inspect.unwrap(named))
-    except (TypeError, OSError):
+        found = inspect.getsourcefile(_named(runner))
+    except (TypeError, ValueError, OSError):
         return None
-    path = Path(found) if found else None
-    return path if path is not None and path.is_file() else None
+    return Path(os.path.abspath(found)) if found and os.path.isfile(found) else None
 
 
 def _git_state(folder: Path) -> dict[str, Any] | None:
@@ -140,8 +172,8 @@ def _git_state(folder: Path) -> dict[str, Any] | None:
 def _versions(runner: Any) -> dict[str, str]:
     """Return the versions of what the runner's module has imported, and of our own foundations."""
     source = _source_file(runner)
-    imported = _imported_names(source, "") if source is not None else set()
-    names = {"opfield", "duckdb", "polars", "pyarrow"} | {name.partition(".")[0] for name in imported}
+    imported = _imports(source) if source is not None else []
+    names = {"opfield", "duckdb", "polars", "pyarrow"} | {names[0] for level, names in imported if not level}
     found: dict[str, str] = {}
     for name in sorted(names - sys.stdlib_module_names):
         try:

@@ -65,18 +65,19 @@ class CampaignState:
         return int(self.started["cases"] * identity["repeats"] * (1 + len(identity["candidates"])))
 
 
-def reduce(state: CampaignState, event: Event, *, is_own: bool = False) -> CampaignState:
+def reduce(state: CampaignState, event: Event, own: dict[str, Any] | None = None) -> CampaignState:
     """Apply one event to the state, in place, and return it.
 
     Args:
         state: what came before.
         event: what comes next.
-        is_own: the caller has just chained the event to this state, so its digest need not be computed twice.
+        own: the payload, where the caller has just chained the event to this state from it: then neither the digest nor
+            the payload need be worked out a second time.
 
     Raises:
         HistoryError: naming the law, the sequence and what stood there; the state is then unchanged.
     """
-    payload = _check_frame(state, event, is_own)
+    payload = _check_frame(state, event, own)
     handler = _HANDLERS.get(event.type)
     if handler is None:
         raise _breach("type", event, f"unknown event type {event.type!r}; this history needs a newer opfield")
@@ -103,7 +104,7 @@ def _breach(law: str, event: Event, detail: str) -> HistoryError:
     return HistoryError(f"history law {law!r} broken at event {event.sequence} ({event.type}): {detail}")
 
 
-def _check_frame(state: CampaignState, event: Event, is_own: bool) -> Any:
+def _check_frame(state: CampaignState, event: Event, own: dict[str, Any] | None) -> Any:
     """Check what every event owes, whatever its type, and return its payload."""
     if state.terminal:
         raise _breach("terminal", event, f"the campaign was {state.terminal} at event {state.sequence}")
@@ -115,7 +116,7 @@ def _check_frame(state: CampaignState, event: Event, is_own: bool) -> Any:
         raise _breach("start", event, "campaign.started is the first event and only the first")
     if event.fence < state.fence:
         raise _breach("fence", event, f"fence {event.fence} is older than {state.fence}")
-    if not is_own:
+    if own is None:
         expected = event_digest(
             state.digest,
             event.campaign_id,
@@ -130,6 +131,8 @@ def _check_frame(state: CampaignState, event: Event, is_own: bool) -> Any:
             raise _breach("digest", event, f"bears {event.digest}, but content and predecessor give {expected}")
     if event.schema_version > ledger.SCHEMA_VERSION:
         raise _breach("version", event, f"schema version {event.schema_version} needs a newer opfield")
+    if own is not None:
+        return own
     try:
         payload = orjson.loads(event.payload)
     except orjson.JSONDecodeError as error:

@@ -65,4 +65,3 @@ class WorkQueue:
             _, _, coordinate, attempt = heapq.heappop(self._waiting)
             return coordinate, attempt
         return (self.fresh.pop(), 1) if self.fresh else None
-

@@ -90,7 +90,7 @@ class CampaignWriter:
                 fence=self._fence,
                 payload=canonical_json(payload),
             )
-            reduce(self.state, event, is_own=True)
+            reduce(self.state, event, dict(payload) if type == ledger.TRIAL_COMPLETED else None)
             for artifact in artifacts:
                 if artifact.artifact_id not in self._known:
                     self._known.add(artifact.artifact_id)
@@ -163,8 +163,7 @@ class CampaignWriter:
         if artifacts:
             path = write_artifacts(self.root, self.campaign_id, artifacts)
             retained[relative(self.root, path)] = path.stem
-        ledger.publish(self.root, events)
-        table = ledger.as_table(events)
+        table = ledger.publish(self.root, events)
         project(self._con, self.root, self.campaign_id, events[0].sequence, table, self._read_artifacts, retained)
 
     def _read_artifacts(self, artifact_ids: Collection[str]) -> dict[str, bytes]:

@@ -17,10 +17,10 @@ def check_label(what: str, text: object, limit: int = 1024) -> None:
         DeclarationError: where it is not text, empty, longer than `limit`, holds NUL, or is not Unicode.
     """
     if not isinstance(text, str):
-        raise DeclarationError(
-            f"{what} {text!r} is of type {type(text).__name__}, not text; "
-            f"1 and '1' would be mixed up, so write {str(text)!r}"
+        remedy = (
+            f"1 and '1' would be mixed up, so write {str(text)!r}" if isinstance(text, int | float) else "write text"
         )
+        raise DeclarationError(f"{what} {text!r} is of type {type(text).__name__}, not text; {remedy}")
     try:
         size = len(text.encode())
     except UnicodeEncodeError:

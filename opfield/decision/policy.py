@@ -7,7 +7,7 @@ themselves are computed in `sql/gates/` and nowhere else.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -53,6 +53,10 @@ class Gate:
             object.__setattr__(self, "options", parse_json(canonical_json(dict(self.options))))
         except (IdentityError, TypeError, ValueError) as error:
             raise DeclarationError(f"gate {self.name}: options cannot be kept: {error}") from None
+
+    def named(self, member: str) -> Any:
+        """Return the gate's metric, threshold, or option of this name; None where it has none."""
+        return {"metric": self.metric, "threshold": self.threshold}.get(member, self.options.get(member))
 
     def as_json(self) -> dict[str, Any]:
         """Return the gate as the ledger keeps it."""
@@ -100,11 +104,23 @@ class Policy:
             check_label("metric to prefer", self.prefer)
         object.__setattr__(self, "min_gain", _finite("min_gain", self.min_gain))
 
-    def check(self, metrics: Iterable[str], kinds: Iterable[str]) -> None:
-        """Refuse a policy that names an unknown metric or gate kind.
+    def check(
+        self,
+        metrics: Iterable[str],
+        kinds: Iterable[str],
+        needs: Mapping[str, Sequence[Sequence[str]]] | None = None,
+    ) -> None:
+        """Refuse a policy that names an unknown metric or gate kind, or lacks what a gate's kind cannot judge without.
+
+        Args:
+            metrics: metrics of the campaign.
+            kinds: gate kinds that are installed.
+            needs: by gate kind, what a gate must name: of each inner sequence, one of `metric`, `threshold` and the
+                options at least, as `ViewSet.gate_needs` tells it; nothing is asked where None.
 
         Raises:
             UnknownNameError: listing the known ones.
+            DeclarationError: saying what a gate lacks.
         """
         known_metrics, known_kinds = set(metrics), set(kinds)
         for gate in self.gates:
@@ -112,6 +128,12 @@ class Policy:
                 raise unknown_name("gate kind", gate.kind, known_kinds)
             if gate.metric is not None and gate.metric not in known_metrics:
                 raise unknown_name(f"metric in gate {gate.name}:", gate.metric, known_metrics)
+            for choice in (needs or {}).get(gate.kind, ()):
+                if all(gate.named(each) is None for each in choice):
+                    raise DeclarationError(
+                        f"gate {gate.name}: kind {gate.kind} cannot judge without {' or '.join(choice)}; "
+                        f"give it, as in gate({gate.kind!r}, {choice[0]}=…)"
+                    )
         if self.prefer is not None and self.prefer not in known_metrics:
             raise unknown_name("metric to prefer:", self.prefer, known_metrics)
 

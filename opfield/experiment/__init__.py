@@ -21,6 +21,7 @@ from opfield.experiment.trial import (
     TrialRequest,
     TrialResult,
     runner_identity,
+    runner_name,
 )
 from opfield.experiment.workload import Case, Workload, cases_of, workload_digest
 
@@ -46,5 +47,6 @@ __all__ = [
     "field_space",
     "propose_all",
     "runner_identity",
+    "runner_name",
     "workload_digest",
 ]

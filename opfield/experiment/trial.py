@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Protocol
 
 from opfield.core import Failure, Status, check_label
@@ -156,27 +158,96 @@ def runner_identity(runner: Any) -> RunnerIdentity:
 
     A script that is run gives the same path as the module that is imported.
 
+    An import path is an identity only where it says everything: two runners of one path would pass for one, and
+    the second campaign would be answered with the verdict of the first. So without an `id`, these are refused: a
+    `functools.partial`; an instance that holds state, and its methods; what a function makes anew each time it is
+    called, where that takes values along, as a closure, an argument's default or a class. A decorated function is a
+    closure too, but one that stands under its own import path, `@retry(3)` above a `def`, is what that path says.
+
     Raises:
-        DeclarationError: for a `functools.partial` without an `id`, or an `id` or `version` that is no label.
+        DeclarationError: for a runner whose import path does not tell it from others, or an `id` or `version` that
+            is no label.
 
     >>> def answer(trial): ...
     >>> runner_identity(answer).version
     '1'
     """
-    if hasattr(runner, "id"):
-        identity = str(runner.id)
-    elif isinstance(runner, functools.partial):
+    name = runner_name(runner)
+    hidden = None if hasattr(runner, "id") else _hidden_values(runner)
+    if hidden is not None:
+        remedy = "on an instance whose `__call__` runs the trial" if inspect.ismethod(runner) else "as attributes of it"
         raise DeclarationError(
-            "a functools.partial has no name that tells its arguments from others; set its `id` and "
-            "`version`, or use a class whose __call__ runs the trial"
+            f"{hidden}, which its import path {name} does not tell; give it an `id` and `version` that tell it from "
+            f"others, {remedy}"
         )
-    else:
-        named = runner if hasattr(runner, "__qualname__") else type(runner)
-        identity = f"{_module_name(named.__module__)}:{named.__qualname__}"
-    version = str(getattr(runner, "version", "1"))
-    check_label("runner id", identity)
+    version = getattr(runner, "version", "1")
+    check_label("runner id", name)
     check_label("runner version", version)
-    return RunnerIdentity(identity, version)
+    return RunnerIdentity(name, version)
+
+
+def runner_name(runner: Any) -> Any:
+    """Return what a runner is called in messages: its declared `id`, whatever that is, or its import path."""
+    if hasattr(runner, "id"):
+        return runner.id
+    if inspect.ismethod(runner):
+        # By the class it is bound to: an inherited method has the name of the class that defines it.
+        owner = _class_of(runner)
+        return f"{_module_name(owner.__module__)}:{owner.__qualname__}.{runner.__name__}"
+    named = runner if hasattr(runner, "__qualname__") else type(runner)
+    return f"{_module_name(named.__module__)}:{named.__qualname__}"
+
+
+def _hidden_values(runner: Any) -> str | None:
+    """Return what a runner holds that its import path does not tell, in words; None where that tells all."""
+    if isinstance(runner, functools.partial):
+        return "a functools.partial holds arguments"
+    if _is_at_import_path(runner):
+        return None
+    if inspect.isfunction(runner):
+        return _captured(runner)
+    holder = runner.__self__ if inspect.ismethod(runner) else runner
+    if not inspect.isclass(holder) and (state := _state(holder)):
+        return f"an instance of {type(holder).__qualname__} holds state ({', '.join(state)})"
+    return _local_class(_class_of(runner))
+
+
+def _class_of(runner: Any) -> Any:
+    holder = runner.__self__ if inspect.ismethod(runner) else runner
+    return holder if inspect.isclass(holder) else type(holder)
+
+
+def _state(instance: object) -> list[str]:
+    # What `object` itself would pickle: the members of the dictionary and of the slots, by name.
+    found: Any = object.__getstate__(instance)
+    parts = found if isinstance(found, tuple) else (found,)
+    return sorted({str(name) for part in parts for name in part or ()} - {"version"})
+
+
+def _local_class(kind: type) -> str | None:
+    if "<locals>" in kind.__qualname__:
+        return f"the class {kind.__name__} is made anew by each call of a function and holds values of that call"
+    return None
+
+
+def _captured(function: FunctionType) -> str | None:
+    """Return what a function took along from where it was made."""
+    names = function.__code__.co_freevars
+    if names:
+        return f"{function.__name__} is a closure and holds values ({', '.join(names)})"
+    if function.__defaults__ or function.__kwdefaults__:
+        return f"{function.__name__} holds defaults of its arguments"
+    return None
+
+
+def _is_at_import_path(runner: Any) -> bool:
+    """Return whether looking up the runner's import path gives the runner itself."""
+    if inspect.ismethod(runner) or not hasattr(runner, "__qualname__"):
+        return False
+    found: Any = sys.modules.get(runner.__module__)
+    for part in runner.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is runner
 
 
 def _module_name(name: str) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from opfield.errors import WarehouseError, unknown_name
 from opfield.warehouse.locate import contract_folder
+from opfield.warehouse.sql_text import parsed
 
 TABLE_NAMES = ("events", "cells", "measurements", "cases", "candidates", "metrics", "artifacts")
 """The tables of a warehouse, the authority first."""
@@ -37,6 +40,7 @@ class TableContract:
         comment: Meaning of the table.
         projection_sql: The `insert into … by name …` statement over `segment`; None where the table is not projected.
         ddl: The statements that create the table and comment on it.
+        event_types: Types of the events that the projection reads; empty where the table is not projected.
     """
 
     name: str
@@ -44,6 +48,7 @@ class TableContract:
     comment: str
     projection_sql: str | None
     ddl: tuple[str, ...]
+    event_types: frozenset[str] = frozenset()
 
 
 def load_contract(folder: Path | None = None) -> dict[str, TableContract]:
@@ -56,7 +61,8 @@ def load_contract(folder: Path | None = None) -> dict[str, TableContract]:
         The contracts by table name, in the order of `TABLE_NAMES`.
 
     Raises:
-        WarehouseError: A contract file is missing, or does not create the table it is named after.
+        WarehouseError: A contract file is missing, does not create the table it is named after, or projects events
+            without naming their types.
     """
     return dict(_load_contract(folder or contract_folder()))
 
@@ -69,7 +75,7 @@ def projection_query(table: TableContract) -> str:
     """
     if table.projection_sql is None:
         raise WarehouseError(f"table {table.name!r} is no projection of events; its contract has no insert statement")
-    return re.sub(r"^insert\s+into\s+\w+\s+by\s+name\s+", "", table.projection_sql, count=1, flags=re.IGNORECASE)
+    return _selected(table.projection_sql)
 
 
 @cache
@@ -114,13 +120,78 @@ def _read_table(scratch: duckdb.DuckDBPyConnection, path: Path) -> TableContract
         "order by column_index",
         [path.stem],
     ).fetchall()
+    projection = _without_comment(inserts[0]) if inserts else None
     return TableContract(
         name=path.stem,
         columns=tuple(Column(name, kind, bool(null), comment or "") for name, kind, null, comment in columns),
         comment=comments[0] or "",
-        projection_sql=_without_comment(inserts[0]) if inserts else None,
+        projection_sql=projection,
         ddl=ddl,
+        event_types=frozenset() if projection is None else _event_types(_selected(projection), path),
     )
+
+
+def _selected(projection: str) -> str:
+    """Return the SELECT of an `insert into … by name` statement."""
+    return re.sub(r"^insert\s+into\s+\w+\s+by\s+name\s+", "", projection, count=1, flags=re.IGNORECASE)
+
+
+def _event_types(query: str, path: Path) -> frozenset[str]:
+    """Return the event types that a projection reads: each of its readings of `segment` must ask for some."""
+    types: set[str] = set()
+    readings = [node for node in _nodes(parsed(query)) if node.get("type") == "SELECT_NODE" and _reads_segment(node)]
+    for node in readings:
+        asked = _types_asked(node.get("where_clause") or {})
+        if not asked:
+            raise WarehouseError(f"{path} reads segment without naming event types; add: where type = '…'")
+        types |= asked
+    if not types:
+        raise WarehouseError(f"the projection in {path} reads no segment, so that no event reaches the table")
+    return frozenset(types)
+
+
+def _nodes(told: Any) -> Iterator[dict[str, Any]]:
+    """Yield every node of a serialized statement."""
+    if isinstance(told, dict):
+        yield told
+    for each in told.values() if isinstance(told, dict) else told if isinstance(told, list) else ():
+        yield from _nodes(each)
+
+
+def _reads_segment(select: dict[str, Any]) -> bool:
+    """Whether a SELECT names `segment` among its sources, those of its subqueries left out."""
+    sources = [select["from_table"]]
+    while sources:
+        source = sources.pop()
+        if source.get("type") == "BASE_TABLE" and source["table_name"] == "segment":
+            return True
+        sources += [source[side] for side in ("left", "right") if source.get("type") == "JOIN"]
+    return False
+
+
+def _types_asked(condition: dict[str, Any]) -> set[str]:
+    """Return the event types that a condition lets through; none where it does not restrict them."""
+    children = [_types_asked(each) for each in condition.get("children", ()) if condition["class"] == "CONJUNCTION"]
+    match condition.get("type"):
+        case "COMPARE_EQUAL":
+            operands = [condition["left"], condition["right"]]
+        case "COMPARE_IN":
+            operands = condition["children"]
+        case "CONJUNCTION_AND":
+            return next((each for each in children if each), set())
+        case "CONJUNCTION_OR":
+            return set().union(*children) if all(children) else set()
+        case _:
+            return set()
+    column, *constants = operands
+    if column.get("column_names", [""])[-1] != "type" or any(each["class"] != "CONSTANT" for each in constants):
+        return set()
+    return {_constant(each) for each in constants}
+
+
+def _constant(node: dict[str, Any]) -> str:
+    """Return the text of a constant; DuckDB 2 serializes a literal where DuckDB 1 does a value."""
+    return str(node["literal"]["text"] if "literal" in node else node["value"]["value"])
 
 
 def _without_comment(statement: str) -> str:

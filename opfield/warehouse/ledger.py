@@ -93,11 +93,14 @@ def event_digest(
 
     Written out rather than called, since a history of a million events is verified with it.
     """
-    state = _DOMAIN.copy()
     moment = recorded_at.isoformat(timespec="microseconds") + "Z"
+    framed = bytearray()
     for part in (previous_digest, campaign_id, str(sequence), type, str(schema_version), moment, str(fence), payload):
         content = part.encode("utf-8")
-        state.update(len(content).to_bytes(8, "big") + content)
+        framed += len(content).to_bytes(8, "big")
+        framed += content
+    state = _DOMAIN.copy()
+    state.update(framed)
     return "sha256:" + state.hexdigest()
 
 
@@ -114,8 +117,8 @@ def as_table(events: Sequence[Event]) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def publish(root: Path, events: Sequence[Event]) -> Path:
-    """Publish consecutive events as one segment; they are accepted when this returns.
+def publish(root: Path, events: Sequence[Event]) -> pa.Table:
+    """Publish consecutive events as one segment, and return its rows; they are accepted when this returns.
 
     Raises:
         LostRaceError: where the slot is taken; nothing was written.
@@ -131,7 +134,7 @@ def publish(root: Path, events: Sequence[Event]) -> Path:
             f"another writer recorded event {first.sequence} of campaign {first.campaign_id[:19]}… first; "
             "reload the history and decide again"
         )
-    return target
+    return table
 
 
 def write_parquet(table: pa.Table, path: Path | io.BytesIO) -> None:

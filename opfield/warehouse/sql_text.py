@@ -22,6 +22,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _MACRO = re.compile(r"\A\s*create\s+(?:or\s+replace\s+)?macro\s+(?P<name>\w+)\s*\((?P<parameters>[^)]*)\)\s*as\b", re.I)
+_NEEDS = re.compile(r"\s*\w+(\s+or\s+\w+)*(\s*,\s*\w+(\s+or\s+\w+)*)*\s*")
 _WORDLIKE = re.compile(r"""[\w.'"$]""")
 _SEPARATE = frozenset("(),;[]{}")
 
@@ -94,6 +95,23 @@ def header_columns(header: str) -> dict[str, str]:
     return columns
 
 
+def header_needs(header: str) -> tuple[tuple[str, ...], ...]:
+    r"""Return what a gate kind's header says that a gate must name: of each inner tuple, one name at least.
+
+    Raises:
+        WarehouseError: The line is not of the form `needs: metric, at_least or at_most`.
+
+    >>> header_needs("Why.\nneeds: metric, at_least or at_most\ncolumns:\n  a: A.")
+    (('metric',), ('at_least', 'at_most'))
+    """
+    lines = re.findall(r"^needs:(.*)$", header_meaning(header), re.MULTILINE)
+    if not lines:
+        return ()
+    if len(lines) > 1 or not _NEEDS.fullmatch(lines[0]):
+        raise WarehouseError(f"its needs are {lines}; write one line such as: needs: metric, at_least or at_most")
+    return tuple(tuple(re.split(r"\s+or\s+", each.strip())) for each in lines[0].split(","))
+
+
 def macro_body(sql: str) -> str | None:
     """Return what a `create macro` statement computes, or None where `sql` is no macro."""
     opened = _MACRO.match(sql)
@@ -119,17 +137,26 @@ def names_read(sql: str) -> tuple[frozenset[str], frozenset[str]]:
         WarehouseError: DuckDB cannot parse the text.
     """
     body = macro_body(sql)
-    query = sql if body is None else f"select {body}"
-    with _scratch().cursor() as parser:
-        row = parser.execute("select json_serialize_sql(?)", [query]).fetchone()
-    parsed: dict[str, Any] = json.loads(row[0]) if row else {}
-    if parsed.get("error", True):
-        raise WarehouseError(f"no SELECT that DuckDB can parse: {parsed.get('error_message')}")
-    found = set(_walk(parsed["statements"], frozenset()))
+    found = set(_walk(parsed(sql if body is None else f"select {body}"), frozenset()))
     return (
         frozenset(each for kind, each in found if kind == "relation"),
         frozenset(each for kind, each in found if kind == "function"),
     )
+
+
+def parsed(query: str) -> list[dict[str, Any]]:
+    """Return the statements of a query as DuckDB's parser reads them.
+
+    Raises:
+        WarehouseError: DuckDB cannot parse the text, or it is no SELECT.
+    """
+    with _scratch().cursor() as parser:
+        row = parser.execute("select json_serialize_sql(?)", [query]).fetchone()
+    told: dict[str, Any] = json.loads(row[0]) if row else {}
+    if told.get("error", True):
+        raise WarehouseError(f"no SELECT that DuckDB can parse: {told.get('error_message')}")
+    statements: list[dict[str, Any]] = told["statements"]
+    return statements
 
 
 @cache

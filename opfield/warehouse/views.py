@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import metadata
 from pathlib import Path
 from typing import Self
 
@@ -21,6 +22,7 @@ from opfield.warehouse.locate import sql_folder
 from opfield.warehouse.sql_text import (
     header_columns,
     header_meaning,
+    header_needs,
     macro_body,
     macro_signature,
     names_read,
@@ -31,6 +33,9 @@ from opfield.warehouse.sql_text import (
 VERDICTS = "gate_verdicts"
 GATE_RELATIONS = frozenset({"gate_results", VERDICTS})
 """Relations whose names begin like those of gate kinds, but which are none."""
+
+GATE_ENTRY_POINTS = "opfield.gates"
+"""Entry points that offer gate kinds: each loads to the Path of a folder, or to a function that returns one."""
 
 JUDGING = ("decisions", "selection", "coverage", "comparisons", "gate_results")
 """What a campaign's verdict is read from; its SQL, and that of all it reads, is part of a policy's identity."""
@@ -84,6 +89,11 @@ class Relation:
         return header_meaning(self.header)
 
     @property
+    def needs(self) -> tuple[tuple[str, ...], ...]:
+        """What a gate of this kind must name: of each inner tuple, one of metric, threshold and options at least."""
+        return header_needs(self.header)
+
+    @property
     def columns(self) -> dict[str, str]:
         """What the header says about each column."""
         return header_columns(self.header)
@@ -102,20 +112,21 @@ class ViewSet:
 
     @classmethod
     def from_relations(cls, relations: Iterable[Relation]) -> Self:
-        """Order `relations` and add `gate_verdicts`, the union of the gate kinds among them.
+        """Order `relations`, and add `gate_verdicts`, the union of the gate kinds among them, where it is not there.
 
         Raises:
             WarehouseError: A relation reads an unknown one, or itself by way of others.
         """
-        named = {each.name: each for each in relations if each.name != VERDICTS}
-        named[VERDICTS] = _verdicts(sorted(each.name for each in named.values() if each.gate_kind))
+        named = {each.name: each for each in relations}
+        if VERDICTS not in named:
+            named[VERDICTS] = _verdicts(sorted(each.name for each in named.values() if each.gate_kind))
         macros = {each.name for each in named.values() if each.is_macro}
         reads = {}
         for name, relation in named.items():
             try:
                 tables, functions = names_read(relation.sql)
             except WarehouseError as error:
-                raise WarehouseError(f"relation {name!r}: {error}") from None
+                raise WarehouseError(f"relation {name!r} is {error}") from None
             unknown = tables - named.keys() - set(TABLE_NAMES)
             if unknown:
                 problem = unknown_name("relation", min(unknown), {*named, *TABLE_NAMES})
@@ -125,11 +136,15 @@ class ViewSet:
 
     @classmethod
     def from_sources(cls, sources: Mapping[str, str]) -> Self:
-        """Build the views from their texts by name, as `sources` gives them or a campaign keeps them."""
+        """Build the views from their texts by name, as `sources` gives them or a campaign keeps them.
+
+        A text of `gate_verdicts` among them is used as it stands, so that kept views judge, and are identified, as they
+        were when they were kept.
+        """
         return cls.from_relations(Relation(name, "", *split_header(text)) for name, text in sources.items())
 
     def sources(self) -> dict[str, str]:
-        """Return the text of every relation by name, header included."""
+        """Return the text of every relation by name, header and `gate_verdicts` included."""
         return {name: _with_header(each) for name, each in self.relations.items()}
 
     @cached_property
@@ -137,8 +152,13 @@ class ViewSet:
         """The gate kinds among the relations, sorted."""
         return tuple(sorted(kind for each in self.relations.values() if (kind := each.gate_kind)))
 
+    @cached_property
+    def gate_needs(self) -> dict[str, tuple[tuple[str, ...], ...]]:
+        """What a gate of each kind must name, by kind; see `Relation.needs`."""
+        return {kind: each.needs for each in self.relations.values() if (kind := each.gate_kind)}
+
     def restricted(self, kinds: Collection[str]) -> Self:
-        """Return the views with these gate kinds only.
+        """Return the views with these gate kinds only: the same ones where these are all.
 
         Raises:
             UnknownNameError: A kind is not among the relations.
@@ -146,8 +166,10 @@ class ViewSet:
         for kind in kinds:
             if kind not in self.gate_kinds:
                 raise unknown_name("gate kind", kind, self.gate_kinds)
-        kept = (each for each in self.relations.values() if each.gate_kind is None or each.gate_kind in kinds)
-        return type(self).from_relations(kept)
+        if set(kinds) == set(self.gate_kinds):
+            return self
+        dropped = {VERDICTS, *(f"gate_{kind}" for kind in self.gate_kinds if kind not in kinds)}
+        return type(self).from_relations(each for name, each in self.relations.items() if name not in dropped)
 
     def closure(self, names: Iterable[str]) -> dict[str, str]:
         """Return the normalized SQL of these relations and of every relation and macro they read, sorted by name.
@@ -196,46 +218,61 @@ class ViewSet:
     def _leads_to_verdicts(self, name: str) -> bool:
         return name != VERDICTS and VERDICTS in self._below[name]
 
-    def layer(self, layer: str) -> tuple[Relation, ...]:
-        """Return the relations of one layer, in dependency order."""
-        return tuple(each for each in self.relations.values() if each.layer == layer)
-
 
 def load_views(extra_gate_dirs: Sequence[Path] = (), folder: Path | None = None) -> ViewSet:
     """Read every relation below the `sql` folder, and gate kinds from further folders.
 
     Args:
         extra_gate_dirs: Folders with `gate_<kind>.sql` files of a domain or a user.
-        folder: The `sql` folder; the installed one where none is given.
+        folder: The `sql` folder. Where none is given: the installed one, with the gate kinds of every installed package
+            that offers a folder of them by an entry point of the group `opfield.gates`.
 
     Raises:
-        WarehouseError: Two files bear one name, a further folder is missing or holds something else than gate kinds, or
-            the relations do not fit together.
+        WarehouseError: Two files bear one name, a further folder is missing or holds something else than gate kinds, an
+            entry point gives no folder, or the relations do not fit together.
     """
-    root = folder or sql_folder()
-    paths = sorted(root.glob("*/*.sql"))
+    paths = sorted((folder or sql_folder()).glob("*/*.sql"))
     for extra in extra_gate_dirs:
         if not extra.is_dir():
             raise WarehouseError(f"the gate folder {extra} does not exist; create it or drop it from the list")
-        paths += sorted(extra.glob("*.sql"))
+    gate_dirs = dict.fromkeys([*extra_gate_dirs, *(_offered_gate_dirs() if folder is None else ())])
+    gate_paths = [path for each in gate_dirs for path in sorted(each.glob("*.sql"))]
     files: dict[str, Path] = {}
-    for path in paths:
+    for path in (*paths, *gate_paths):
         if path.stem in files or path.stem in TABLE_NAMES or path.stem == VERDICTS:
             other = files.get(path.stem, "a table of the warehouse or a generated relation")
             raise WarehouseError(f"two relations are named {path.stem!r}: {other} and {path}; rename one")
         files[path.stem] = path
-    relations = [_read_relation(path) for path in files.values()]
-    for relation, path in zip(relations, files.values(), strict=True):
-        if path.parent in extra_gate_dirs and relation.gate_kind is None:
+    relations = [_read_relation(path, path.parent.name) for path in paths]
+    for path in gate_paths:
+        relations.append(_read_relation(path, "gates"))
+        if relations[-1].gate_kind is None:
             raise WarehouseError(f"{path} is no gate kind; name it gate_<kind>.sql")
     return ViewSet.from_relations(relations)
+
+
+def _offered_gate_dirs() -> list[Path]:
+    """Return the folders of gate kinds that installed packages offer, in the order of their entry points' names."""
+    found = []
+    for point in sorted(metadata.entry_points(group=GATE_ENTRY_POINTS), key=lambda each: (each.name, each.value)):
+        where = f"the entry point {point.name!r} of {GATE_ENTRY_POINTS} ({point.value})"
+        try:
+            offered = point.load()
+            offered = offered() if callable(offered) else offered
+        except Exception as error:  # whatever a third party's module raises is told as what it is: its own fault
+            raise WarehouseError(f"{where} failed: {type(error).__name__}: {error}; mend or remove it") from error
+        if not isinstance(offered, Path):
+            raise WarehouseError(f"{where} gives {offered!r}; it should give the Path of a folder of gate kinds")
+        if not offered.is_dir():
+            raise WarehouseError(f"{where} gives the folder {offered}, which does not exist; reinstall its package")
+        found.append(offered)
+    return found
 
 
 def install(
     con: duckdb.DuckDBPyConnection,
     views: ViewSet,
     contract_tables: Mapping[str, TableContract],
-    kinds: Collection[str] | None = None,
 ) -> None:
     """Create the tables' views, the macros and every relation in `con`, comments included.
 
@@ -246,9 +283,8 @@ def install(
         con: Connection to install into; what it has under these names is replaced.
         views: The relations.
         contract_tables: The tables, as `load_contract` gives them.
-        kinds: Gate kinds to install; all of them where None.
     """
-    con.execute(open_sql(views, contract_tables, kinds))
+    con.execute(open_sql(views, contract_tables))
 
 
 def install_some(
@@ -288,13 +324,12 @@ def install_some(
             con.execute(_relation_statements(relation, sql)[0])
 
 
-def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract], kinds: Collection[str] | None = None) -> str:
+def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract]) -> str:
     """Return the text of `open.sql`: all that a DuckDB shell standing in the folder needs.
 
     A view is bound when it is created. Binding it to the campaign `none`, which is always there and empty, opens a
     warehouse of a thousand campaigns as fast as an empty one.
     """
-    chosen = views if kinds is None else views.restricted(kinds)
     statements = ["set variable opened_campaign = getvariable('campaign')", "set variable campaign = 'none'"]
     for table in contract_tables.values():
         statements += [
@@ -302,8 +337,8 @@ def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract], kinds
             _comment("view", table.name, table.comment),
         ]
         statements += [_comment("column", f"{table.name}.{each.name}", each.comment) for each in table.columns]
-    for relation in chosen.relations.values():
-        statements += _relation_statements(relation, chosen.executable(relation.name))
+    for relation in views.relations.values():
+        statements += _relation_statements(relation, views.executable(relation.name))
     statements += ["set variable campaign = getvariable('opened_campaign')", "reset variable opened_campaign"]
     title = (
         "-- All tables and views of this warehouse. From this folder: duckdb -init open.sql\n"
@@ -312,12 +347,18 @@ def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract], kinds
     return title + "".join(f"{each};\n" for each in statements)
 
 
-def _read_relation(path: Path) -> Relation:
+def _read_relation(path: Path, layer: str) -> Relation:
     header, sql = split_header(path.read_text(encoding="utf-8"))
     is_named = not macro_body(sql) or macro_signature(sql).startswith(f"{path.stem}(")
     if not is_named:
         raise WarehouseError(f"{path} creates the macro {macro_signature(sql)}; name the file after it")
-    return Relation(path.stem, path.parent.name, header, sql)
+    relation = Relation(path.stem, layer, header, sql)
+    if relation.gate_kind is not None:
+        try:
+            header_needs(header)
+        except WarehouseError as error:
+            raise WarehouseError(f"{path}: {error}") from None
+    return relation
 
 
 def _with_header(relation: Relation) -> str:

@@ -8,7 +8,8 @@
 --   metric: Metric.
 --   group_key: What the cases are grouped by.
 --   group_value: The group.
---   is_whole: Whether the projections hold what the ledger accepted, for the candidate and the baseline.
+--   is_whole: Whether the projections hold what the ledger accepted, for the candidate and the baseline, and no
+--     case has more pairs than repeats.
 --   pairs: Pairs at which both arms have a usable value; NULL where not whole.
 --   missing: Declared pairs at which they have not; NULL where not whole.
 --   cases: Cases with at least one pair; NULL where not whole.
@@ -69,13 +70,7 @@ means as (
         stratum_ix,
         candidate_id,
         metric,
-        sum(pairs)::bigint as pairs,
-        count(*) as cases,
-        favg(baseline_mean) as baseline_mean,
-        favg(candidate_mean) as candidate_mean,
-        favg(mean_delta) as mean_delta,
-        min(min_delta) as min_delta,
-        max(max_delta) as max_delta,
+        unit_summary(units) as summary,
     from units
     group by stratum_ix, candidate_id, metric
 ),
@@ -85,7 +80,7 @@ spreads as (
         units.stratum_ix,
         units.candidate_id,
         units.metric,
-        fsum((units.mean_delta - means.mean_delta) ** 2) as squared_deviations,
+        fsum((units.mean_delta - means.summary.mean_delta) ** 2) as squared_deviations,
     from units
     inner join means using (stratum_ix, candidate_id, metric)
     group by units.stratum_ix, units.candidate_id, units.metric
@@ -99,13 +94,15 @@ declared as (
         sizes.stratum_ix,
         sizes.group_key,
         sizes.group_value,
-        integrity.is_comparable as is_whole,
-        sizes.cases * declarations.repeats as expected_pairs,
+        sizes.cases * declarations.repeats as pairs,
+        integrity.is_comparable and coalesce(means.summary.most_pairs <= declarations.repeats, true) as is_whole,
+        means.summary,
     from declared_candidates
     inner join declarations using (campaign_id)
     inner join integrity using (campaign_id, candidate_id)
     inner join metrics using (campaign_id)
     inner join sizes using (campaign_id)
+    left join means using (stratum_ix, candidate_id, metric)
     where declared_candidates.arm = 'candidate'
 ),
 
@@ -116,29 +113,23 @@ compared as (
         declared.metric,
         declared.group_key,
         declared.group_value,
-        declared.is_whole,
-        if(declared.is_whole, coalesce(means.pairs, 0), null) as pairs,
-        if(declared.is_whole, declared.expected_pairs - coalesce(means.pairs, 0), null) as missing,
-        if(declared.is_whole, coalesce(means.cases, 0), null) as cases,
-        if(declared.is_whole, means.baseline_mean, null) as baseline_mean,
-        if(declared.is_whole, means.candidate_mean, null) as candidate_mean,
-        if(declared.is_whole, means.mean_delta, null) as mean_delta,
-        if(declared.is_whole, means.min_delta, null) as min_delta,
-        if(declared.is_whole, means.max_delta, null) as max_delta,
-        if(declared.is_whole, standard_error(spreads.squared_deviations, means.cases), null) as standard_error,
-        t_quantile(means.cases - 1, t_quantiles.quantile) as quantile,
+        comparison_of(
+            declared.is_whole, declared.pairs, declared.summary, spreads.squared_deviations, t_quantiles.quantile
+        ) as comparison,
     from declared
-    left join means using (stratum_ix, candidate_id, metric)
     left join spreads using (stratum_ix, candidate_id, metric)
-    left join t_quantiles on means.cases - 1 = t_quantiles.df
+    left join t_quantiles on declared.summary.cases - 1 = t_quantiles.df
 ),
 
-with_interval as (
+told as (
     select
-        * exclude (quantile),
-        mean_delta - quantile * standard_error as ci_low,
-        mean_delta + quantile * standard_error as ci_high,
+        campaign_id,
+        candidate_id,
+        metric,
+        group_key,
+        group_value,
+        comparison.*,
     from compared
 )
 
-select * from with_interval
+select * from told

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, NoReturn
 
-from opfield.campaign.boundary import TrialContext, TrialTask
+from opfield.campaign.evidence import TrialContext, TrialTask
 from opfield.core import seal
 from opfield.experiment import Case, Coordinate, DomainFailure, Runner, TrialRequest, TrialResult
 from opfield.metric import Metric
@@ -163,7 +163,10 @@ async def exits_beside_itself_async(trial: TrialRequest) -> dict[str, Any]:
 
 
 class Busy:
-    """Writes its process id to a folder, then never returns; optionally with a child, or holding the interpreter."""
+    """Writes its process id to a folder, then never returns.
+
+    With a child, or holding the interpreter; `leave` answers and leaves its child behind, `die` does not answer.
+    """
 
     def __init__(self, folder: Path, mode: str = "sleep") -> None:
         self.folder = folder
@@ -171,9 +174,13 @@ class Busy:
 
     def __call__(self, trial: TrialRequest) -> dict[str, Any]:
         pids = [os.getpid()]
-        if self.mode == "child":
+        if self.mode in ("child", "leave", "die"):
             pids.append(subprocess.Popen(["sleep", "600"]).pid)
         (self.folder / trial.coordinate.case_id).write_text(" ".join(map(str, pids)))
+        if self.mode == "leave":
+            return dict(GOOD)
+        if self.mode == "die":
+            os._exit(17)
         if self.mode == "hold":
             re.match(r"(a|a)+$", "a" * 60 + "b")  # for ages, with the interpreter's lock held
         time.sleep(600)
@@ -197,7 +204,7 @@ class Unloadable:
         return dict(GOOD)
 
     def __setstate__(self, state: Any) -> NoReturn:
-        raise ImportError("no such model here")
+        raise ImportError(f"no such model here, tried with {os.environ.get('TEST_MODEL_KEY')}")
 
     def __getstate__(self) -> dict[str, Any]:
         return {"some": "state"}

@@ -19,15 +19,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opfield.campaign.boundary import (
-    Stopwatch,
-    TrialEvidence,
-    failure_evidence,
-    is_coroutine_runner,
-    run_trial,
-    run_trial_async,
-    timeout_failure,
-)
+from opfield.campaign.boundary import is_coroutine_runner, run_trial, run_trial_async
+from opfield.campaign.evidence import Stopwatch, TrialEvidence, failure_evidence, timeout_failure
 from opfield.core import Failure, MissingReason, Status, canonical_json
 from opfield.experiment import Coordinate, DomainFailure, InfrastructureFailure, TrialRequest, TrialResult
 from opfield.warehouse.artifacts import INLINE_LIMIT
@@ -135,7 +128,7 @@ def test_a_metric_without_a_value_has_the_reason_given_or_was_not_emitted() -> N
         ({**GOOD, "recall": 1.5}, "out_of_range", "metric 'recall' is 1.5, above its declared upper bound 1"),
         ({**GOOD, "hit": 0.5}, "out_of_range", "metric 'hit' is 0.5"),
         ({**GOOD, "words": 2.5}, "out_of_range", "metric 'words' is 2.5"),
-        ({**GOOD, "latency": 1e101}, "out_of_range", "metric 'latency' is beyond the largest magnitude"),
+        ({**GOOD, "latency": 1e101}, "out_of_range", "metric 'latency' is 1e+101, beyond the largest magnitude"),
         ({**GOOD, "recall": True}, "not_a_number", "metric 'recall' is True"),
         ({**GOOD, "recall": "0.5"}, "not_a_number", "metric 'recall' is '0.5', a str"),
         ({**GOOD, "recall": Decimal("0.5")}, "not_a_number", "Decimal"),
@@ -518,8 +511,11 @@ def test_an_answer_that_raises_while_it_is_read_is_invalid(value: Any) -> None:
     assert_valid(evidence)
 
 
-def test_the_evidence_of_an_executor_is_valid() -> None:
+def test_the_evidence_of_an_executor_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_valid(failure_evidence(task_of(), timeout_failure(2.5), Stopwatch(), "thread-0"))
+    monkeypatch.setenv("TEST_KEY", "hunter2-hunter2")
+    scrubbed = failure_evidence(task_of(), Failure("executor", "hunter2-hunter2 was refused"), secrets=["TEST_KEY"])
+    assert failure_of(scrubbed).message == "*** was refused"
     cancelled = failure_evidence(task_of(), Failure("not_attempted", "never tried"), status=Status.CANCELLED)
     assert cancelled.status is Status.CANCELLED
     assert_valid(cancelled)

@@ -9,7 +9,7 @@ import pytest
 import opfield as of
 from opfield.errors import DeclarationError
 
-from .campaigns import METRICS, POLICY, small
+from .campaigns import METRICS, POLICY, answer, small
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,9 @@ def test_what_cannot_be_carried_out_is_refused(changes: dict[str, Any], message:
         {"timeout_s": 0},
         {"timeout_s": float("nan")},
         {"timeout_s": "5"},
+        {"timeout_s": True},
+        {"timeout_s": 1e100},
+        {"timeout_s": 10**400},
         {"attempts": 0},
         {"attempts": 1.5},
         {"backoff_s": -1},
@@ -61,3 +64,15 @@ def test_a_candidate_of_an_unknown_member_is_refused_with_the_known_ones() -> No
     with pytest.raises(of.OpfieldError, match="did you mean 'gain'"):
         small(candidates={"odd": {"gian": 2}})
     assert small(policy=POLICY).policy is POLICY
+
+
+def test_lists_are_taken_and_kept_as_tuples() -> None:
+    declared = of.Campaign("small", small().space, small().workload, answer, METRICS, POLICY, secrets=["A_KEY"])
+    assert (declared.metrics, declared.secrets) == (tuple(METRICS), ("A_KEY",))
+
+
+def test_what_an_author_may_claim_is_listed_where_it_is_refused() -> None:
+    with pytest.raises(DeclarationError, match=r"coupling 'x' is none of common_seed, replayed, none$"):
+        small(coupling="x")
+    with pytest.raises(DeclarationError, match=r"none of structural, material, seeded, distributional, observational$"):
+        small(reproducibility="x")

@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from opfield.campaign.boundary import TrialEvidence
+from opfield.campaign.coroutines import CoroutineExecutor
+from opfield.campaign.evidence import TrialEvidence
 from opfield.campaign.executors import (
-    CoroutineExecutor,
     FutureExecutor,
     InlineExecutor,
     ThreadExecutor,
@@ -170,7 +170,7 @@ def test_several_late_trials_each_free_their_slot() -> None:
 def test_a_timeout_kills_what_the_runner_started(tmp_path: Path) -> None:
     with opened("processes", runners.Busy(tmp_path, "child"), workers=1) as executor:
         assert failure_of(executor.submit(task_of(0), 1.0)).code == "timeout"
-        pids = [int(pid) for pid in (tmp_path / "0").read_text().split()]
+        pids = pids_in(tmp_path / "0")
         assert len(pids) == 2
         until(lambda: not any(map(is_alive, pids)), within_s=2)
 
@@ -193,6 +193,47 @@ def test_a_worker_that_died_while_idle_costs_no_trial() -> None:
         until(lambda: not is_alive(pid))
         time.sleep(0.2)  # its first thread ends before its last, and its pipe closes with that
         assert evidence_of(executor.submit(task_of(0), 30.0)).status is Status.SUCCESS
+
+
+def test_what_a_dying_worker_started_is_killed(tmp_path: Path) -> None:
+    with opened("processes", runners.Busy(tmp_path, "die"), workers=1) as executor:
+        assert failure_of(executor.submit(task_of(0), 30.0)).code == "worker_died"
+        until(lambda: not any(map(is_alive, pids_in(tmp_path / "0"))), within_s=2)
+
+
+@pytest.mark.parametrize("end", ["submit", "close"])
+def test_what_a_worker_that_died_while_idle_started_is_killed(tmp_path: Path, end: str) -> None:
+    with opened("processes", runners.Busy(tmp_path, "leave"), workers=2, now=True) as executor:
+        assert evidence_of(executor.submit(task_of(0), 30.0)).status is Status.SUCCESS
+        worker, child = pids_in(tmp_path / "0")
+        assert is_alive(child)
+        os.kill(worker, signal.SIGKILL)
+        until(lambda: not is_alive(worker))
+        if end != "close":
+            for case in (1, 2):  # one for each slot
+                evidence_of(executor.submit(task_of(case), 30.0))
+            until(lambda: not is_alive(child), within_s=2)
+    until(lambda: not is_alive(child), within_s=2)
+
+
+def test_a_worker_that_was_reaped_is_sent_no_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[int] = []
+
+    def nobody(pid: int, number: int) -> None:
+        raise ProcessLookupError
+
+    with opened("processes", runners.where, workers=1, now=True) as executor:
+        pid = pid_of(evidence_of(executor.submit(task_of(0), 30.0)))
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: pid not in {child.pid for child in active_children()})  # which reaps it
+        monkeypatch.setattr(os, "killpg", nobody)
+        monkeypatch.setattr(os, "kill", lambda pid, _number: sent.append(pid))
+        executor.close(now=True)
+        assert sent == []
+
+
+def pids_in(file: Path) -> list[int]:
+    return [int(pid) for pid in file.read_text().split()]
 
 
 def test_workers_keep_their_process_and_ignore_ctrl_c() -> None:
@@ -308,6 +349,39 @@ def test_a_process_pool_is_adapted_and_its_death_is_a_retryable_failure() -> Non
         assert (failure.code, failure.is_retryable) == ("worker_died", True)
         assert failure_of(executor.submit(task_of(1), 30.0)).code == "worker_died"
         executor.close(now=True)
+
+
+class Leaking(ThreadPoolExecutor):
+    """Refuses every trial, or loses it, and says its key."""
+
+    def __init__(self, error: Exception, *, loses: bool) -> None:
+        super().__init__(1)
+        self.error, self.loses = error, loses
+
+    def submit(self, *_call: Any, **_more: Any) -> Future[Any]:
+        if not self.loses:
+            raise self.error
+        future: Future[Any] = Future()
+        future.set_exception(self.error)
+        return future
+
+
+@pytest.mark.parametrize("loses", [True, False])
+def test_what_a_foreign_executor_says_is_scrubbed(monkeypatch: pytest.MonkeyPatch, loses: bool) -> None:
+    monkeypatch.setenv("TEST_SCHEDULER", "hunter2-hunter2")
+    with Leaking(OSError("no scheduler at hunter2-hunter2"), loses=loses) as pool:
+        executor = open_executor(pool, context_of(runners.good, secrets=["TEST_SCHEDULER"]))
+        failure = failure_of(executor.submit(task_of(), 30.0))
+        executor.close(now=True)
+    assert failure.message == "the executor lost the trial: OSError: no scheduler at ***"
+
+
+def test_what_a_worker_says_of_a_runner_that_it_cannot_load_is_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_MODEL_KEY", "hunter2-hunter2")
+    executor = open_executor("processes", context_of(runners.Unloadable(), secrets=["TEST_MODEL_KEY"]), 1)
+    with pytest.raises(DeclarationError, match=r"no such model here, tried with \*\*\*"):
+        evidence_of(executor.submit(task_of(), 30.0))
+    executor.close(now=True)
 
 
 def test_a_process_pool_refuses_a_runner_that_cannot_be_sent() -> None:

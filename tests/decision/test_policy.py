@@ -181,3 +181,19 @@ def test_unknown_names_list_the_known_ones() -> None:
     ):
         with pytest.raises(UnknownNameError, match=reason):
             policy.check(metrics, KINDS)
+
+
+def test_a_gate_names_what_its_kind_cannot_judge_without() -> None:
+    needs = {"mean_delta": (("metric",), ("threshold",)), "candidate_mean": (("metric",), ("at_least", "at_most"))}
+    Policy((coverage(), mean_delta("m"), candidate_mean("m", at_most=0)), "m").check(("m",), KINDS, needs)
+    for lacking, reason in (
+        (gate("mean_delta", threshold=0.0), r"gate mean_delta: kind mean_delta cannot judge without metric"),
+        (gate("mean_delta", "m"), r"gate mean_delta\(m\): .* without threshold; .*gate\('mean_delta', threshold=…\)"),
+        (gate("candidate_mean", at_least=0), r"without metric"),
+        (gate("candidate_mean", "m", 0.5), r"without at_least or at_most"),
+        (gate("candidate_mean", "m", at_most=None), r"without at_least or at_most"),
+    ):
+        policy = Policy((lacking,))
+        policy.check(("m",), KINDS)
+        with pytest.raises(DeclarationError, match=reason):
+            policy.check(("m",), KINDS, needs)

@@ -112,6 +112,17 @@ def _drop(kind: str, before: str) -> Callable[[Sequence[Row]], list[Row] | None]
     return broken
 
 
+def _declare_the_baseline(rows: Sequence[Row]) -> list[Row] | None:
+    """Declare the baseline among the candidates, and register it as if it were one."""
+    ix = _first(rows, "candidate.registered")
+    if ix is None:
+        return None
+    started = json.loads(rows[0]["payload"])
+    identity = started["identity"] | {"candidates": [*started["identity"]["candidates"], started["baseline_id"]]}
+    registered = _told(rows[ix], candidate_id=started["baseline_id"])
+    return _renumbered([_told(rows[0], identity=identity), *rows[1:ix], registered, *rows[ix:]])
+
+
 def _last_again(rows: Sequence[Row]) -> list[Row] | None:
     return rechained([*rows[:-1], rows[-1], rows[-1]])
 
@@ -175,6 +186,7 @@ BREAKAGES: Mapping[str, tuple[str, Callable[[Sequence[Row]], list[Row] | None]]]
     "a candidate is registered twice": ("candidate", _repeat("candidate.registered")),
     "an undeclared candidate is registered": ("candidate", _change("candidate.registered", candidate_id="stranger")),
     "the baseline is registered": ("candidate", _change("candidate.registered", candidate_id="base")),
+    "a declared baseline is registered": ("candidate", _declare_the_baseline),
     "a trial of an unknown candidate": ("trial", _change("trial.completed", candidate_id="stranger")),
     "a trial on the wrong arm": ("trial", _change("trial.completed", arm="sideways")),
     "a status is not terminal": ("trial", _change("trial.completed", status="running")),

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import shutil
+
 import pyarrow as pa
 import pytest
 
 from opfield.errors import UnknownNameError, WarehouseError
 from opfield.warehouse.contract import TABLE_NAMES, arrow_schema, load_contract, projection_query
+from opfield.warehouse.locate import contract_folder
 
 
 def test_every_table_and_column_says_what_it_means():
@@ -42,3 +45,49 @@ def test_a_missing_or_misnamed_contract_file_is_named(tmp_path):
     (tmp_path / "events.sql").write_text("create table happenings (x integer);")
     with pytest.raises(WarehouseError, match="does not create a table named 'events'"):
         load_contract(tmp_path)
+
+
+def test_projections_tell_which_events_they_read():
+    assert {name: set(table.event_types) for name, table in load_contract().items()} == {
+        "events": set(),
+        "cells": {"trial.completed"},
+        "measurements": {"trial.completed"},
+        "cases": {"campaign.started"},
+        "candidates": {"campaign.started", "candidate.registered"},
+        "metrics": {"campaign.started"},
+        "artifacts": set(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("condition", "types"),
+    [
+        ("type IN ('a.b', 'c.d') and sequence > 1", {"a.b", "c.d"}),
+        ("segment.type='a.b'or(type = 'c.d' and fence > 0)", {"a.b", "c.d"}),
+        ("type = 'a.b' or sequence > 1", None),
+        ("type <> 'a.b'", None),
+        ("campaign_id = 'type = ''a.b'' '", None),
+        ("type = campaign_id", None),
+    ],
+)
+def test_event_types_are_read_from_what_the_parser_sees(tmp_path, condition, types):
+    write_contract(tmp_path, f"select metric from segment where {condition}")
+    if types is None:
+        with pytest.raises(WarehouseError, match=r"metrics\.sql reads segment without naming event types"):
+            load_contract(tmp_path)
+    else:
+        assert load_contract(tmp_path)["metrics"].event_types == types
+
+
+def test_a_projection_that_reads_no_event_is_named(tmp_path):
+    write_contract(tmp_path, "select 'm' as metric")
+    with pytest.raises(WarehouseError, match=r"metrics\.sql reads no segment"):
+        load_contract(tmp_path)
+
+
+def write_contract(folder, projection):
+    """Copy the contract, with another projection of the metrics."""
+    for name in TABLE_NAMES:
+        shutil.copy(contract_folder() / f"{name}.sql", folder)
+    ddl = (folder / "metrics.sql").read_text(encoding="utf-8").split("insert into")[0]
+    (folder / "metrics.sql").write_text(f"{ddl}insert into metrics by name\n{projection};\n", encoding="utf-8")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.metadata
 from pathlib import Path
 
 import duckdb
@@ -7,6 +8,7 @@ import pytest
 
 from opfield.errors import UnknownNameError, WarehouseError
 from opfield.warehouse.contract import load_contract
+from opfield.warehouse.locate import sql_folder
 from opfield.warehouse.sql_text import normalized
 from opfield.warehouse.views import JUDGING, VERDICTS, Relation, ViewSet, install, load_views, open_sql
 from tests.sql.build import open_views, write_empty
@@ -133,10 +135,45 @@ def test_sources_round_trip(views):
     assert list(again.relations) == list(views.relations)
 
 
+def test_kept_verdicts_are_used_as_they_stand(views):
+    kept = views.restricted(["coverage", "failures"])
+    sources = kept.sources()
+    assert VERDICTS in sources
+    sources[VERDICTS] = sources[VERDICTS].replace("union all", "union")  # as another version might have written it
+    again = ViewSet.from_sources(sources)
+    assert again.sources() == sources
+    assert again.restricted(["failures", "coverage"]).sources() == sources
+    found = again.policy_digest_sources(["coverage", "failures"])
+    assert found[VERDICTS] == normalized(again.relations[VERDICTS].sql)
+    assert found[VERDICTS] != kept.policy_digest_sources(["coverage", "failures"])[VERDICTS]
+
+
+def test_restricting_kept_views_further_drops_the_other_kinds(views):
+    kept = ViewSet.from_sources(views.restricted(["coverage", "failures"]).sources())
+    assert kept.restricted(["coverage"]).sources() == views.restricted(["coverage"]).sources()
+
+
+def test_gates_tell_what_they_need(views):
+    assert views.gate_needs == {
+        "candidate_mean": (("metric",), ("at_least", "at_most")),
+        "coverage": (),
+        "failures": (),
+        "mean_delta": (("metric",), ("threshold",)),
+        "worst_delta": (("metric",), ("threshold",)),
+    }
+
+
+@pytest.mark.parametrize("needs", ["", "metric,", "metric and threshold", "metric\n-- needs: threshold"])
+def test_needs_that_cannot_be_read_are_named(tmp_path, needs):
+    folder_with(tmp_path, gate_luck=f"-- Luck.\n-- needs: {needs}\nselect 1 as x")
+    with pytest.raises(WarehouseError, match=r"gate_luck\.sql: its needs are .*write one line such as: needs: metric"):
+        load_views([tmp_path])
+
+
 def test_restricting_to_no_kind_leaves_an_empty_union(views, tmp_path):
     con = duckdb.connect()
     con.execute(f"set variable root = '{write_empty(tmp_path)}'")
-    install(con, views, load_contract(), kinds=[])
+    install(con, views.restricted([]), load_contract())
     assert con.execute("from gate_verdicts").fetchall() == []
     with pytest.raises(duckdb.CatalogException):
         con.execute("from gate_coverage")
@@ -200,6 +237,56 @@ def test_a_gate_folder_holds_gates_only(tmp_path):
         load_views([folder_with(tmp_path, luck="select 1 as x")])
     with pytest.raises(WarehouseError, match="does not exist"):
         load_views([tmp_path / "nowhere"])
+
+
+class EntryPoint:
+    """An entry point as an installed package would have it."""
+
+    def __init__(self, offered: object) -> None:
+        self.name, self.value, self.offered = "luck", "lucky:gates", offered
+
+    def load(self) -> object:
+        if isinstance(self.offered, Exception):
+            raise self.offered
+        return self.offered
+
+
+@pytest.fixture
+def offer(monkeypatch):
+    """Let an installed package offer something as its folder of gate kinds."""
+
+    def run(*offered: object) -> None:
+        points = [EntryPoint(each) for each in offered]
+        monkeypatch.setattr(
+            importlib.metadata, "entry_points", lambda *, group: points if group == "opfield.gates" else []
+        )
+
+    return run
+
+
+def test_installed_packages_offer_gate_kinds(views, tmp_path, offer):
+    folder_with(tmp_path, gate_luck="-- Luck.\n-- needs: metric\n" + views.relations["gate_coverage"].sql)
+    offer(tmp_path, lambda: tmp_path)
+    more = load_views()
+    assert more.gate_kinds == tuple(sorted([*BASE_KINDS, "luck"]))
+    assert more.gate_needs["luck"] == (("metric",),)
+    assert more.relations["gate_luck"].layer == "gates"
+    assert "luck" not in load_views(folder=sql_folder()).gate_kinds
+
+
+@pytest.mark.parametrize(
+    ("offered", "reason"),
+    [
+        ("folder", r"gives 'folder'; it should give the Path"),
+        (Path("nowhere"), r"gives the folder nowhere, which does not exist"),
+        (ImportError("no module lucky"), r"failed: ImportError: no module lucky"),
+        (lambda: 1 / 0, r"failed: ZeroDivisionError"),
+    ],
+)
+def test_an_entry_point_without_a_gate_folder_is_named(offer, offered, reason):
+    offer(offered)
+    with pytest.raises(WarehouseError, match=rf"entry point 'luck' of opfield\.gates \(lucky:gates\) {reason}"):
+        load_views()
 
 
 def test_a_macro_is_named_after_its_file(tmp_path):

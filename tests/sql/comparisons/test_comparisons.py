@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import duckdb
 import pytest
 
 from tests.sql.build import Campaign, Metric, Trial
@@ -74,6 +75,22 @@ def test_nothing_is_said_where_the_projections_are_not_whole(write, read, root):
     (row,) = read("from comparisons")
     assert not row["is_whole"]
     assert [row[name] for name in ("pairs", "missing", "cases", *NUMBERS)] == [None] * (3 + len(NUMBERS))
+
+
+def test_a_metric_with_more_pairs_than_repeats_says_nothing(write, read, root):
+    trials = [Trial(who, "a", 0, {"m": 1.0, "n": 2.0}) for who in ("base", "c1")]
+    write(Campaign(cases={"a": {"k": "v"}}, metrics=[Metric("m"), Metric("n")], trials=trials))
+    (file,) = root.glob("measurements/campaign=[!n]*/*.parquet")
+    with duckdb.connect() as con:  # the candidate's n is told as a second m, so that counts and coordinates still agree
+        con.execute(
+            f"create table kept as select * replace (if(arm = 'candidate', 'm', metric) as metric) from '{file}'; "
+            f"copy kept to '{file}'"
+        )
+    for view in ("comparisons", "strata"):
+        assert read(f"select metric, is_whole, pairs, missing from {view} order by metric") == [
+            {"metric": "m", "is_whole": False, "pairs": None, "missing": None},
+            {"metric": "n", "is_whole": True, "pairs": 0, "missing": 1},
+        ]
 
 
 def test_values_of_1e100_overflow_nothing(write, read):

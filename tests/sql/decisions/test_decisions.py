@@ -45,7 +45,7 @@ def test_nothing_is_decided_while_coordinates_are_pending(write, read):
     # the pair found is already too bad for any fill, and yet the decision waits
     write(replace(FULL, cases={"a": {}, "b": {}}, gates=[{**BETTER, "threshold": 9.0}], metrics=[Metric("m", 1, 0, 4)]))
     assert decided(read) == [("c1", "indeterminate", "better", 2.0, False)]
-    assert read("select message from decisions") == [{"message": "2 coordinates are pending"}]
+    assert read("select message from decisions") == [{"message": "pending coordinates: 2"}]
 
 
 def test_nothing_is_decided_where_the_projections_are_not_whole(write, read, root):

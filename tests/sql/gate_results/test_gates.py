@@ -21,7 +21,7 @@ BOTH = [*PAIR, ("c1", "a", 0.75), ("c1", "b", 0.25)]
 
 
 def test_coverage_passes_what_is_complete(write, read):
-    assert judged(write, read, {"kind": "coverage"}, BOTH) == ("pass", "2 of 2 declared pairs are complete", 2.0, 2.0)
+    assert judged(write, read, {"kind": "coverage"}, BOTH) == ("pass", "complete pairs: 2 of 2 declared", 2.0, 2.0)
 
 
 def test_coverage_never_fails_what_is_missing(write, read):
@@ -50,7 +50,8 @@ def test_failures(write, read, base, candidate, options, expected):
     status, message, _, allowed = judged(write, read, {"kind": "failures", "options": options}, trials)
     assert status == expected
     assert allowed == options.get("max", 0)
-    assert f"{options.get('max', 0)} allowed" in message
+    counts = {"domain_failure"} | ({"infrastructure_failure"} if options.get("infrastructure") == "count" else set())
+    assert message.startswith(f"failures of the candidate: {int(candidate in counts)}, {options.get('max', 0)} allowed")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_mean_delta_says_value_bound_and_reason(write, read):
     )
     assert message == (
         "mean oriented delta of m is 0.25, at least 0 asked; "
-        "1 pairs are missing, with them it lies between -0.125 and 0.375"
+        "pairs missing: 1, with them it lies between -0.125 and 0.375"
     )
     assert (value, threshold) == (0.25, 0.0)
 
@@ -124,6 +125,25 @@ def test_candidate_mean(write, read, options, values, metric, expected):
     trials = [*PAIR, *(("c1", case, value) for case, value in zip("ab", values, strict=True))]
     gate = {"kind": "candidate_mean", "metric": "m", "options": options}
     assert judged(write, read, gate, trials, metric)[0] == expected
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        {"kind": "coverage"},
+        {"kind": "failures"},
+        {"kind": "mean_delta", "metric": "m", "threshold": 0.0},
+        {"kind": "worst_delta", "metric": "m", "threshold": 0.0},
+        {"kind": "candidate_mean", "metric": "m", "options": {"at_least": 0}},
+    ],
+)
+def test_every_gate_says_alike_that_nothing_can_be_judged(write, read, root, gate):
+    trials = [Trial(who, case, 0, {"m": value}) for who, case, value in BOTH]
+    write(Campaign(cases={"a": {}, "b": {}}, metrics=[Metric("m")], gates=[gate], trials=trials))
+    next(root.glob("measurements/campaign=[!n]*/*.parquet")).unlink()
+    message = "the projections do not hold what the ledger accepted; look again, or run an audit"
+    assert read("select status, message from gate_results") == [{"status": "indeterminate", "message": message}]
+    assert read("select decision, message from decisions") == [{"decision": "indeterminate", "message": message}]
 
 
 def test_a_gate_of_an_unknown_kind_is_indeterminate_and_says_so(write, read):

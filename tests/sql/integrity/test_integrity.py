@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
+import duckdb
 import pytest
 
 from tests.sql.build import Campaign, Metric, Trial
@@ -45,10 +47,35 @@ def test_measurements_that_the_cells_did_not_announce_spoil_those_candidates_onl
     assert whole(read) == {"base": True, "c1": True, "c2": False}
 
 
-def test_a_lost_and_a_doubled_file_do_not_cancel_out(write, read, root):
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("cells", {"base": False, "c1": False, "c2": False}),
+        ("measurements", {"base": True, "c1": True, "c2": False}),
+    ],
+)
+def test_a_lost_and_a_doubled_file_do_not_cancel_out(write, read, root, table, expected):
     write(FULL, segment_events=1)  # the last two files hold one cell each, both of c2
-    *_, other, last = sorted(root.glob("cells/campaign=[!n]*/*.parquet"))
+    *_, other, last = sorted(root.glob(f"{table}/campaign=[!n]*/*.parquet"))
     shutil.copy(other, last)
+    assert whole(read) == expected
+    numbers = read("select mean_delta, missing from comparisons where candidate_id = 'c2'")
+    assert numbers == [{"mean_delta": None, "missing": None}]
+
+
+def test_lost_and_doubled_repeats_of_a_case_do_not_cancel_out(write, read, root):
+    trials = [Trial(who, "a", repeat, {"m": 1.0}) for who in ("base", "c1") for repeat in (0, 1)]
+    write(Campaign(cases={"a": {}}, metrics=[Metric("m")], repeats=2, trials=trials), segment_events=1)
+    *_, other, last = sorted(root.glob("measurements/campaign=[!n]*/*.parquet"))
+    shutil.copy(other, last)
+    assert whole(read) == {"base": True, "c1": False}
+
+
+def test_a_metric_that_stands_twice_leaves_nobody_whole(write, read, root):
+    write(replace(FULL, metrics=[Metric("m"), Metric("n")]))
+    (file,) = root.glob("metrics/campaign=[!n]*/*.parquet")
+    with duckdb.connect() as con:
+        con.execute(f"create table kept as select * replace ('m' as metric) from '{file}'; copy kept to '{file}'")
     assert not any(whole(read).values())
 
 
