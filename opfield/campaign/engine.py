@@ -179,8 +179,10 @@ class _Opening:
                 executor.close(now=True)
                 self._collect(work, 0.0)
         finally:
-            progress.end()
-            writer.flush()
+            try:
+                writer.flush()
+            finally:
+                progress.end()
         missing = writer.state.declared_cells - writer.state.cells
         if stop is not None:
             return replace(stop, pending=missing)

@@ -135,16 +135,20 @@ def test_a_script_inside_a_package_has_the_source_of_the_module(
     assert runner_source(packaged.run) == expected
 
 
-def test_of_an_installed_package_only_its_own_files_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = tmp_path / "site-packages"
-    files = {"pack/__init__.py": "", "pack/run.py": "import other\ndef run(trial): ...\n", "other.py": ""}
+@pytest.mark.parametrize(("folder", "sees_others"), [("project", True), ("site-packages", False)])
+def test_of_an_installed_package_only_its_own_files_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, sees_others: bool
+) -> None:
+    place = tmp_path / folder
+    files = {"pack/__init__.py": "import other\n", "pack/run.py": "def run(trial): ...\n", "other.py": ""}
     with written(place, files, monkeypatch):
         run = importlib.import_module("pack.run").run
         before = runner_source(run)
         (place / "other.py").write_text("x = 1\n", encoding="utf-8")
-        assert runner_source(run) == before
+        between = runner_source(run)
+        assert (between != before) is sees_others
         (place / "pack" / "more.py").write_text("x = 1\n", encoding="utf-8")
-        assert runner_source(run) != before
+        assert runner_source(run) != between
 
 
 def test_what_was_named_and_what_was_installed_is_told(runner: Any) -> None:
