@@ -31,8 +31,8 @@ from typing import Any
 import opfield as of
 from benchmarks import synthetic
 from benchmarks.synthetic import CANDIDATES, REPEATS
-from opfield.campaign.boundary import Measurement, Stopwatch, TrialEvidence
 from opfield.campaign.ending import pending_coordinates, trial_payload
+from opfield.campaign.evidence import Measurement, Stopwatch, TrialEvidence
 from opfield.campaign.progress import Silence
 from opfield.campaign.schedule import interleaved
 from opfield.campaign.writer import open_writer

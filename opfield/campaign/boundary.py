@@ -17,13 +17,10 @@ from typing import Any, Final
 from opfield.campaign.answers import Outcome, Shelf, read_answer
 from opfield.campaign.evidence import (
     Lapse,
-    Measurement,
     Stopwatch,
     TrialContext,
     TrialEvidence,
     TrialTask,
-    failure_evidence,
-    timeout_failure,
 )
 from opfield.campaign.failures import (
     failure_as_recorded,
@@ -36,19 +33,6 @@ from opfield.campaign.failures import (
 from opfield.core import Failure, Status
 from opfield.core.outcome import MESSAGE_LIMIT
 from opfield.experiment import InfrastructureFailure, TrialRequest
-
-__all__ = [
-    "Measurement",
-    "Stopwatch",
-    "TrialContext",
-    "TrialEvidence",
-    "TrialTask",
-    "failure_evidence",
-    "is_coroutine_runner",
-    "run_trial",
-    "run_trial_async",
-    "timeout_failure",
-]
 
 #: Schema of a traceback, or of a failure message too long for the ledger.
 FAILURE_SCHEMA: Final = "opfield.failure/v1"

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from opfield.campaign.attempts import Attempt, read_attempts, record_attempt
-from opfield.campaign.boundary import TrialEvidence, TrialTask, failure_evidence
 from opfield.campaign.declaration import Campaign, Limits
 from opfield.campaign.ending import Outcome, finish, outcome_of, pending_coordinates, trial_payload
+from opfield.campaign.evidence import TrialEvidence, TrialTask, failure_evidence
 from opfield.campaign.executors import TrialExecutor, open_executor
 from opfield.campaign.interrupt import asked_to_stop
 from opfield.campaign.prepare import Prepared, prepare, trial_context
@@ -241,7 +241,7 @@ class _Opening:
             raise
         except Exception as error:  # the executor itself broke; a foreign one may raise anything
             failure = Failure("executor", f"the executor failed: {error!r}", is_retryable=True)
-            evidence = failure_evidence(task, failure)
+            evidence = failure_evidence(task, failure, secrets=tuple(self.prepared.campaign.secrets))
         if evidence.status is Status.INFRASTRUCTURE_FAILURE and evidence.failure and evidence.failure.is_retryable:
             self._put_off(task, evidence.failure, evidence.finished_at, work)
             return

@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opfield.campaign.boundary import TrialContext
 from opfield.campaign.declaration import Campaign
+from opfield.campaign.evidence import TrialContext
 from opfield.core import canonical_json, digest
 from opfield.errors import DeclarationError, IdentityError
 from opfield.experiment import Candidate, baseline_candidate, runner_identity, workload_digest
@@ -54,7 +54,7 @@ def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
         DeclarationError: where a patch is refused, an input cannot be kept, or nothing is to be compared.
         UnknownNameError: where the policy names an unknown metric or gate kind.
     """
-    campaign.policy.check((metric.name for metric in campaign.metrics), views.gate_kinds)
+    campaign.policy.check((metric.name for metric in campaign.metrics), views.gate_kinds, views.gate_needs)
     baseline = baseline_candidate(campaign.space)
     candidates = _proposed(campaign, baseline)
     workload = campaign.workload.as_json()

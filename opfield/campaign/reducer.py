@@ -209,7 +209,7 @@ def _completed(state: CampaignState, event: Event, payload: dict[str, Any]) -> N
     declared = state.registered.keys() if state.declared is None else state.declared
     undecided = declared - state.decided.keys()
     if undecided:
-        raise _breach("completion", event, f"{len(undecided)} candidates are not decided")
+        raise _breach("completion", event, f"candidates not decided: {len(undecided)}")
     if payload["selected"] not in state.accepted:
         raise _breach("completion", event, f"selected {payload['selected']} is neither a candidate nor the baseline")
     state.terminal = "completed"

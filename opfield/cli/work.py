@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import click
 
-from opfield.campaign.boundary import TrialTask, run_trial
+from opfield.campaign.boundary import run_trial
 from opfield.campaign.domains import load_campaign, load_domain
 from opfield.campaign.ending import Outcome, cancel, finish_with_failures
 from opfield.campaign.engine import RunOptions, run
+from opfield.campaign.evidence import TrialTask
 from opfield.campaign.prepare import Prepared, differing_members, prepare, trial_context
 from opfield.cli.options import executor_options, json_option, prints_to_stderr, the_unfinished, warehouse_option
 from opfield.cli.progress import TerminalProgress

@@ -79,7 +79,7 @@ class Policy:
         min_gain: least score above which a candidate is worth a change.
     """
 
-    gates: tuple[Gate, ...]
+    gates: Sequence[Gate]
     prefer: str | None = None
     min_gain: float = 0.0
 

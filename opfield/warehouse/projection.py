@@ -7,7 +7,6 @@ written last: where they stand, the projection is whole.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
@@ -35,11 +34,6 @@ _ARTIFACT_MEMBERS = {
 def projected_tables() -> dict[str, TableContract]:
     """Return the contracts of the tables that events project into."""
     return {name: table for name, table in load_contract().items() if table.projection_sql is not None}
-
-
-def event_types_read(table: TableContract) -> frozenset[str]:
-    """Return the event types that a table's projection reads, as its SQL names them."""
-    return frozenset(re.findall(r"type = '([a-z.]+)'", table.projection_sql or ""))
 
 
 def register_segment(con: duckdb.DuckDBPyConnection, events: pa.Table, read_artifacts: ReadArtifacts) -> None:
@@ -75,7 +69,7 @@ def project(
     types = set(pc.unique(events["type"]).to_pylist())
     files = [table_folder(root, "events", campaign_id) / name]
     for table, contract in projected_tables().items():
-        if types & event_types_read(contract):
+        if types & contract.event_types:
             target = table_folder(root, table, campaign_id) / name
             copy_query(con, projection_query(contract), target)
             files.append(target)

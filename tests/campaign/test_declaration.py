@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 import opfield as of
+from opfield.campaign.prepare import prepare
 from opfield.errors import DeclarationError
+from opfield.warehouse.session import installed_views
 
 from .campaigns import METRICS, POLICY, answer, small
 
@@ -76,3 +78,11 @@ def test_what_an_author_may_claim_is_listed_where_it_is_refused() -> None:
         small(coupling="x")
     with pytest.raises(DeclarationError, match=r"none of structural, material, seeded, distributional, observational$"):
         small(reproducibility="x")
+
+
+@pytest.mark.parametrize(
+    "gate", [of.gate("mean_delta"), of.gate("mean_delta", "score"), of.gate("candidate_mean", "score")]
+)
+def test_a_gate_that_lacks_what_its_kind_needs_is_refused_when_declared(gate: of.Gate) -> None:
+    with pytest.raises(DeclarationError, match="cannot judge without"):
+        prepare(small(policy=of.Policy([of.coverage(), gate])), installed_views())

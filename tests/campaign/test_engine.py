@@ -59,14 +59,14 @@ def test_the_executor_changes_no_figure(tmp_path: Path, executor: str) -> None:
     query = "from comparisons order by candidate_id, metric"
     run(small(), tmp_path / "plain", executor="inline")
     runner = answer_later if executor == "coroutines" else answer
-    runner.id = "answer"  # type: ignore[attr-defined] # one identity for both, so that the campaigns are the same
+    runner.id = "answer"  # type: ignore[union-attr] # one identity for both, so that the campaigns are the same
     workers = None if executor == "inline" else 2
     run(small(run=runner), tmp_path / "other", executor=executor, workers=workers)
     without_campaign = [
         [{key: value for key, value in row.items() if key != "campaign_id"} for row in rows(tmp_path / name, query)]
         for name in ("plain", "other")
     ]
-    del runner.id  # type: ignore[attr-defined]
+    del runner.id  # type: ignore[union-attr]
     assert without_campaign[0] == without_campaign[1]
     assert len(without_campaign[0]) == 4
 

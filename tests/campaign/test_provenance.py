@@ -56,9 +56,11 @@ def written(folder: Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatch
         (folder / name).write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(str(folder))
     before = set(sys.modules)
-    yield
-    for name in set(sys.modules) - before:
-        del sys.modules[name]
+    try:
+        yield
+    finally:
+        for name in set(sys.modules) - before:
+            del sys.modules[name]
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import pytest
 from tests.sql.build import Campaign, at, open_views, rows, write_campaign, write_empty
 
 Read = Callable[[str], list[dict[str, Any]]]
+Write = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +39,7 @@ def read(views: duckdb.DuckDBPyConnection, root: Path) -> Read:
 
 
 @pytest.fixture
-def write(views: duckdb.DuckDBPyConnection, root: Path) -> Callable[..., str]:
+def write(views: duckdb.DuckDBPyConnection, root: Path) -> Write:
     """Write a campaign into the warehouse `root`, and return its id."""
 
     def run(campaign: Campaign, segment_events: int = 1_000_000) -> str:

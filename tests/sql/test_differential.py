@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import hypothesis.strategies as st
 import polars as pl
 import pytest
@@ -21,7 +23,7 @@ METRICS = (
     Metric("open", 1, on_domain_failure="-1.5"),
     Metric("slow", -1, 0.0, None, on_domain_failure="worst"),
 )
-GATES = (
+GATES: tuple[dict[str, Any], ...] = (
     {"kind": "coverage", "name": "g0"},
     {"kind": "failures", "name": "g1", "options": {"max": 1}},
     {"kind": "mean_delta", "name": "g2", "metric": "gain", "threshold": 0.0},
@@ -91,13 +93,13 @@ def campaigns(draw: st.DrawFn) -> Campaign:
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path: Path) -> Any:
     return tmp_path / "generated"
 
 
 @given(drawn=st.lists(campaigns(), min_size=4, max_size=8))
 @settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
-def test_every_view_equals_its_polars_twin(views, folder, drawn):
+def test_every_view_equals_its_polars_twin(views: duckdb.DuckDBPyConnection, folder: Any, drawn: Any) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     write_empty(folder)
     expected = {}
@@ -130,5 +132,5 @@ def compare(view: str, found: list[dict[str, Any]], expected: pl.DataFrame, keys
                 assert left[name] == value, (view, name, left, right)
 
 
-def test_the_oracle_knows_the_quantile():
+def test_the_oracle_knows_the_quantile() -> None:
     assert oracle.quantile(4) == pytest.approx(t.ppf(0.975, 4))

@@ -10,11 +10,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from opfield.warehouse.contract import load_contract
 from opfield.warehouse.views import load_views, open_sql
 from tests.sql.build import Campaign, Metric, Trial, rows
+from tests.sql.conftest import Read, Write
 
 SHELL = shutil.which("duckdb", path=sysconfig.get_path("scripts")) or shutil.which("duckdb")
 
@@ -48,7 +50,9 @@ JUDGED = Campaign(
 
 
 @pytest.mark.skipif(SHELL is None, reason="the duckdb-cli package is not installed")
-def test_the_shell_gives_the_rows_that_the_library_gives(write, read, views, root: Path):
+def test_the_shell_gives_the_rows_that_the_library_gives(
+    write: Write, read: Read, views: duckdb.DuckDBPyConnection, root: Path
+) -> None:
     write(JUDGED, segment_events=9)
     (root / "open.sql").write_text(open_sql(load_views(), load_contract()), encoding="utf-8")
     names = [name for name, each in load_views().relations.items() if not each.is_macro]

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -10,7 +12,7 @@ from opfield.warehouse.contract import TABLE_NAMES, arrow_schema, load_contract,
 from opfield.warehouse.locate import contract_folder
 
 
-def test_every_table_and_column_says_what_it_means():
+def test_every_table_and_column_says_what_it_means() -> None:
     contract = load_contract()
     assert tuple(contract) == TABLE_NAMES
     for table in contract.values():
@@ -18,7 +20,7 @@ def test_every_table_and_column_says_what_it_means():
         assert all(column.comment for column in table.columns), table.name
 
 
-def test_schemas_come_from_the_contract():
+def test_schemas_come_from_the_contract() -> None:
     schema = arrow_schema("cases")
     assert schema.names == [column.name for column in load_contract()["cases"].columns]
     assert schema.field("groups").type == pa.map_(pa.string(), pa.string())
@@ -26,7 +28,7 @@ def test_schemas_come_from_the_contract():
     assert schema.field("partition").nullable
 
 
-def test_the_ledger_and_the_artifacts_are_no_projections():
+def test_the_ledger_and_the_artifacts_are_no_projections() -> None:
     contract = load_contract()
     assert [name for name, table in contract.items() if table.projection_sql is None] == ["events", "artifacts"]
     with pytest.raises(WarehouseError, match="no projection"):
@@ -34,12 +36,12 @@ def test_the_ledger_and_the_artifacts_are_no_projections():
     assert projection_query(contract["cells"]).startswith("with completed as (")
 
 
-def test_an_unknown_table_lists_the_known_ones():
+def test_an_unknown_table_lists_the_known_ones() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'cells'"):
         arrow_schema("cell")
 
 
-def test_a_missing_or_misnamed_contract_file_is_named(tmp_path):
+def test_a_missing_or_misnamed_contract_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(WarehouseError, match=r"missing: .*events\.sql"):
         load_contract(tmp_path)
     (tmp_path / "events.sql").write_text("create table happenings (x integer);")
@@ -47,7 +49,7 @@ def test_a_missing_or_misnamed_contract_file_is_named(tmp_path):
         load_contract(tmp_path)
 
 
-def test_projections_tell_which_events_they_read():
+def test_projections_tell_which_events_they_read() -> None:
     assert {name: set(table.event_types) for name, table in load_contract().items()} == {
         "events": set(),
         "cells": {"trial.completed"},
@@ -70,7 +72,7 @@ def test_projections_tell_which_events_they_read():
         ("type = campaign_id", None),
     ],
 )
-def test_event_types_are_read_from_what_the_parser_sees(tmp_path, condition, types):
+def test_event_types_are_read_from_what_the_parser_sees(tmp_path: Path, condition: Any, types: Any) -> None:
     write_contract(tmp_path, f"select metric from segment where {condition}")
     if types is None:
         with pytest.raises(WarehouseError, match=r"metrics\.sql reads segment without naming event types"):
@@ -79,13 +81,13 @@ def test_event_types_are_read_from_what_the_parser_sees(tmp_path, condition, typ
         assert load_contract(tmp_path)["metrics"].event_types == types
 
 
-def test_a_projection_that_reads_no_event_is_named(tmp_path):
+def test_a_projection_that_reads_no_event_is_named(tmp_path: Path) -> None:
     write_contract(tmp_path, "select 'm' as metric")
     with pytest.raises(WarehouseError, match=r"metrics\.sql reads no segment"):
         load_contract(tmp_path)
 
 
-def write_contract(folder, projection):
+def write_contract(folder: Any, projection: Any) -> Any:
     """Copy the contract, with another projection of the metrics."""
     for name in TABLE_NAMES:
         shutil.copy(contract_folder() / f"{name}.sql", folder)

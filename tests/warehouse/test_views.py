@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -17,12 +18,12 @@ BASE_KINDS = ("candidate_mean", "coverage", "failures", "mean_delta", "worst_del
 
 
 @pytest.fixture(scope="module")
-def views():
+def views() -> Any:
     return load_views()
 
 
 @pytest.fixture(scope="module")
-def con(tmp_path_factory):
+def con(tmp_path_factory: pytest.TempPathFactory) -> Any:
     con = open_views(write_empty(tmp_path_factory.mktemp("empty")))
     yield con
     con.close()
@@ -32,14 +33,14 @@ def view_set(**sources: str) -> ViewSet:
     return ViewSet.from_sources(sources)
 
 
-def test_every_relation_stands_after_what_it_reads(views):
+def test_every_relation_stands_after_what_it_reads(views: ViewSet) -> None:
     seen: set[str] = set()
     for name in views.relations:
         assert views.closure([name]).keys() <= seen | {name}
         seen.add(name)
 
 
-def test_every_column_of_every_view_has_a_comment_and_no_comment_lacks_its_column(views, con):
+def test_every_column_of_every_view_has_a_comment_and_no_comment_lacks_its_column(views: ViewSet, con: Any) -> None:
     for name, relation in views.relations.items():
         if relation.is_macro:
             continue
@@ -48,7 +49,7 @@ def test_every_column_of_every_view_has_a_comment_and_no_comment_lacks_its_colum
         assert all(relation.columns.values()), name
 
 
-def test_comments_reach_the_catalog(views, con):
+def test_comments_reach_the_catalog(views: ViewSet, con: Any) -> None:
     found = dict(con.execute("select view_name, comment from duckdb_views() where not internal").fetchall())
     tables = load_contract()
     for name, relation in views.relations.items():
@@ -77,35 +78,35 @@ def test_comments_reach_the_catalog(views, con):
         ("select 1 /* a */ /* b */ + 2", "select 1+2"),
     ],
 )
-def test_normalizing_strips_what_has_no_meaning(text, expected):
+def test_normalizing_strips_what_has_no_meaning(text: Any, expected: Any) -> None:
     assert normalized(text) == expected
     assert normalized(normalized(text)) == normalized(text)
 
 
-def test_normalizing_a_view_changes_no_result(views, con):
+def test_normalizing_a_view_changes_no_result(views: ViewSet, con: Any) -> None:
     for name, relation in views.relations.items():
         if not relation.is_macro and name != "t_quantiles":
             assert con.execute(normalized(relation.sql)).fetchall() == []
 
 
-def test_normalized_texts_differ_where_a_literal_does():
+def test_normalized_texts_differ_where_a_literal_does() -> None:
     assert normalized("select 'a  b'") != normalized("select 'a b'")
 
 
-def test_a_comment_changes_no_digest_source(views):
+def test_a_comment_changes_no_digest_source(views: ViewSet) -> None:
     sources = views.sources()
     sources["coverage"] = "-- Something else.\n" + sources["coverage"].replace(",\n", ", -- note\n")
     changed = ViewSet.from_sources(sources)
     assert changed.policy_digest_sources(BASE_KINDS) == views.policy_digest_sources(BASE_KINDS)
 
 
-def test_the_closure_holds_what_judges_and_nothing_else(views):
+def test_the_closure_holds_what_judges_and_nothing_else(views: ViewSet) -> None:
     found = views.policy_digest_sources(["mean_delta"])
     assert {*JUDGING, VERDICTS, "gate_mean_delta", "bounds", "oriented_delta", "t_quantiles"} <= found.keys()
     assert not {"gate_coverage", "pareto", "violations", "costs"} & found.keys()
 
 
-def test_an_unused_gate_kind_changes_no_digest_source(views, tmp_path):
+def test_an_unused_gate_kind_changes_no_digest_source(views: ViewSet, tmp_path: Path) -> None:
     (tmp_path / "gate_luck.sql").write_text(views.sources()["gate_coverage"].replace("'coverage'", "'luck'"))
     more = load_views([tmp_path])
     assert more.gate_kinds == tuple(sorted([*BASE_KINDS, "luck"]))
@@ -113,7 +114,7 @@ def test_an_unused_gate_kind_changes_no_digest_source(views, tmp_path):
     assert more.policy_digest_sources(["luck"]) != views.policy_digest_sources(["coverage"])
 
 
-def test_a_changed_gate_changes_the_digest_source(views):
+def test_a_changed_gate_changes_the_digest_source(views: ViewSet) -> None:
     sources = views.sources()
     sources["gate_mean_delta"] = sources["gate_mean_delta"].replace(">=", ">")
     changed = ViewSet.from_sources(sources)
@@ -121,7 +122,7 @@ def test_a_changed_gate_changes_the_digest_source(views):
     assert changed.policy_digest_sources(["coverage"]) == views.policy_digest_sources(["coverage"])
 
 
-def test_views_rebuilt_from_a_closure_judge_alike(views, tmp_path):
+def test_views_rebuilt_from_a_closure_judge_alike(views: ViewSet, tmp_path: Path) -> None:
     kept = ViewSet.from_sources(views.policy_digest_sources(["mean_delta"]))
     assert kept.policy_digest_sources(["mean_delta"]) == views.policy_digest_sources(["mean_delta"])
     con = open_views(write_empty(tmp_path))
@@ -129,13 +130,13 @@ def test_views_rebuilt_from_a_closure_judge_alike(views, tmp_path):
     assert con.execute("from selection").fetchall() == []
 
 
-def test_sources_round_trip(views):
+def test_sources_round_trip(views: ViewSet) -> None:
     again = ViewSet.from_sources(views.sources())
     assert again.sources() == views.sources()
     assert list(again.relations) == list(views.relations)
 
 
-def test_kept_verdicts_are_used_as_they_stand(views):
+def test_kept_verdicts_are_used_as_they_stand(views: ViewSet) -> None:
     kept = views.restricted(["coverage", "failures"])
     sources = kept.sources()
     assert VERDICTS in sources
@@ -148,12 +149,12 @@ def test_kept_verdicts_are_used_as_they_stand(views):
     assert found[VERDICTS] != kept.policy_digest_sources(["coverage", "failures"])[VERDICTS]
 
 
-def test_restricting_kept_views_further_drops_the_other_kinds(views):
+def test_restricting_kept_views_further_drops_the_other_kinds(views: ViewSet) -> None:
     kept = ViewSet.from_sources(views.restricted(["coverage", "failures"]).sources())
     assert kept.restricted(["coverage"]).sources() == views.restricted(["coverage"]).sources()
 
 
-def test_gates_tell_what_they_need(views):
+def test_gates_tell_what_they_need(views: ViewSet) -> None:
     assert views.gate_needs == {
         "candidate_mean": (("metric",), ("at_least", "at_most")),
         "coverage": (),
@@ -164,13 +165,13 @@ def test_gates_tell_what_they_need(views):
 
 
 @pytest.mark.parametrize("needs", ["", "metric,", "metric and threshold", "metric\n-- needs: threshold"])
-def test_needs_that_cannot_be_read_are_named(tmp_path, needs):
+def test_needs_that_cannot_be_read_are_named(tmp_path: Path, needs: Any) -> None:
     folder_with(tmp_path, gate_luck=f"-- Luck.\n-- needs: {needs}\nselect 1 as x")
     with pytest.raises(WarehouseError, match=r"gate_luck\.sql: its needs are .*write one line such as: needs: metric"):
         load_views([tmp_path])
 
 
-def test_restricting_to_no_kind_leaves_an_empty_union(views, tmp_path):
+def test_restricting_to_no_kind_leaves_an_empty_union(views: ViewSet, tmp_path: Path) -> None:
     con = duckdb.connect()
     con.execute(f"set variable root = '{write_empty(tmp_path)}'")
     install(con, views.restricted([]), load_contract())
@@ -179,27 +180,27 @@ def test_restricting_to_no_kind_leaves_an_empty_union(views, tmp_path):
         con.execute("from gate_coverage")
 
 
-def test_an_unknown_gate_kind_lists_the_known_ones(views):
+def test_an_unknown_gate_kind_lists_the_known_ones(views: ViewSet) -> None:
     with pytest.raises(UnknownNameError, match=r"unknown gate kind 'luck'.*known: candidate_mean, coverage"):
         views.restricted(["luck"])
 
 
-def test_an_unknown_relation_is_named():
+def test_an_unknown_relation_is_named() -> None:
     with pytest.raises(WarehouseError, match=r"relation 'a' reads an unknown relation 'cels'; did you mean 'cells'"):
         view_set(a="select 1 from cels")
 
 
-def test_a_cycle_is_named():
+def test_a_cycle_is_named() -> None:
     with pytest.raises(WarehouseError, match=r"cycle: a -> b -> a"):
         view_set(a="select 1 from b", b="select 1 from a")
 
 
-def test_a_relation_that_is_no_select_is_named():
+def test_a_relation_that_is_no_select_is_named() -> None:
     with pytest.raises(WarehouseError, match="relation 'a' is no SELECT"):
         view_set(a="drop table cells")
 
 
-def test_names_of_ctes_are_no_relations():
+def test_names_of_ctes_are_no_relations() -> None:
     views = view_set(
         a="with cells as (select 1 as x from cells), b as (select x from cells) select x from b",
         c="with recursive r as (select 1 as n union all select n + 1 from r where n < 3) select n from r, a",
@@ -207,7 +208,7 @@ def test_names_of_ctes_are_no_relations():
     assert views.closure(["c"]).keys() == {"a", "c"}
 
 
-def test_a_macro_is_read_like_a_relation():
+def test_a_macro_is_read_like_a_relation() -> None:
     views = view_set(twice="create macro twice(x) as x * 2", a="select twice(1) as two")
     assert views.closure(["a"]) == {"a": "select twice(1)as two", "twice": "create macro twice(x)as x*2"}
 
@@ -220,19 +221,19 @@ def folder_with(root: Path, **files: str) -> Path:
     return root
 
 
-def test_two_files_of_one_name_are_both_named(tmp_path):
+def test_two_files_of_one_name_are_both_named(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, facts__a="select 1 as x", pairs__a="select 2 as x")
     with pytest.raises(WarehouseError, match=r"facts/a\.sql and .*pairs/a\.sql"):
         load_views(folder=folder)
 
 
 @pytest.mark.parametrize("name", ["cells", VERDICTS])
-def test_a_file_may_not_take_the_name_of_a_table(tmp_path, name):
+def test_a_file_may_not_take_the_name_of_a_table(tmp_path: Path, name: Any) -> None:
     with pytest.raises(WarehouseError, match=name):
         load_views(folder=folder_with(tmp_path, **{f"facts__{name}": "select 1 as x"}))
 
 
-def test_a_gate_folder_holds_gates_only(tmp_path):
+def test_a_gate_folder_holds_gates_only(tmp_path: Path) -> None:
     with pytest.raises(WarehouseError, match=r"name it gate_<kind>\.sql"):
         load_views([folder_with(tmp_path, luck="select 1 as x")])
     with pytest.raises(WarehouseError, match="does not exist"):
@@ -252,7 +253,7 @@ class EntryPoint:
 
 
 @pytest.fixture
-def offer(monkeypatch):
+def offer(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let an installed package offer something as its folder of gate kinds."""
 
     def run(*offered: object) -> None:
@@ -264,7 +265,7 @@ def offer(monkeypatch):
     return run
 
 
-def test_installed_packages_offer_gate_kinds(views, tmp_path, offer):
+def test_installed_packages_offer_gate_kinds(views: ViewSet, tmp_path: Path, offer: Any) -> None:
     folder_with(tmp_path, gate_luck="-- Luck.\n-- needs: metric\n" + views.relations["gate_coverage"].sql)
     offer(tmp_path, lambda: tmp_path)
     more = load_views()
@@ -283,31 +284,31 @@ def test_installed_packages_offer_gate_kinds(views, tmp_path, offer):
         (lambda: 1 / 0, r"failed: ZeroDivisionError"),
     ],
 )
-def test_an_entry_point_without_a_gate_folder_is_named(offer, offered, reason):
+def test_an_entry_point_without_a_gate_folder_is_named(offer: Any, offered: Any, reason: Any) -> None:
     offer(offered)
     with pytest.raises(WarehouseError, match=rf"entry point 'luck' of opfield\.gates \(lucky:gates\) {reason}"):
         load_views()
 
 
-def test_a_macro_is_named_after_its_file(tmp_path):
+def test_a_macro_is_named_after_its_file(tmp_path: Path) -> None:
     with pytest.raises(WarehouseError, match="name the file after it"):
         load_views(folder=folder_with(tmp_path, macros__one="create macro two(x) as x"))
 
 
-def test_a_header_gives_meaning_and_columns():
+def test_a_header_gives_meaning_and_columns() -> None:
     header = "Why.\nGrain: one row for each x.\ncolumns:\n  a: One\n    and more.\n  b: Two."
     relation = Relation("r", "facts", header, "select 1 as a, 2 as b")
     assert relation.meaning == "Why.\nGrain: one row for each x."
     assert relation.columns == {"a": "One and more.", "b": "Two."}
 
 
-def test_open_sql_names_no_path_of_this_machine(views):
+def test_open_sql_names_no_path_of_this_machine(views: ViewSet) -> None:
     text = open_sql(views, load_contract())
     assert str(Path.cwd()) not in text
     assert "'/" not in text.replace("|| '/", "").replace("'/*.parquet'", "").replace("'/\n", "")
 
 
-def test_opening_leaves_the_chosen_campaign_as_it_was(views, tmp_path):
+def test_opening_leaves_the_chosen_campaign_as_it_was(views: ViewSet, tmp_path: Path) -> None:
     con = duckdb.connect()
     con.execute(f"set variable root = '{write_empty(tmp_path)}'; set variable campaign = 'abc'")
     install(con, views, load_contract())

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 from tests.sql.build import Campaign, Metric, Trial
+from tests.sql.conftest import Read, Write
 
 NUMBERS = (
     "baseline_mean",
@@ -19,11 +22,11 @@ NUMBERS = (
 )
 
 
-def cells(who, values):
+def cells(who: Any, values: Any) -> Any:
     return [Trial(who, case, repeat, {"m": value}) for (case, repeat), value in values.items()]
 
 
-def test_the_case_is_the_unit_of_analysis(write, read):
+def test_the_case_is_the_unit_of_analysis(write: Write, read: Read) -> None:
     write(
         Campaign(
             cases={"a": {}, "b": {}},
@@ -48,7 +51,7 @@ def test_the_case_is_the_unit_of_analysis(write, read):
     assert row["ci_high"] == pytest.approx(3 + 12.706204736174694, abs=1e-12)
 
 
-def test_one_case_has_no_standard_error(write, read):
+def test_one_case_has_no_standard_error(write: Write, read: Read) -> None:
     write(
         Campaign(
             cases={"a": {}},
@@ -61,14 +64,14 @@ def test_one_case_has_no_standard_error(write, read):
     assert (row["standard_error"], row["ci_low"], row["ci_high"]) == (None, None, None)
 
 
-def test_a_metric_without_pairs_keeps_its_row(write, read):
+def test_a_metric_without_pairs_keeps_its_row(write: Write, read: Read) -> None:
     write(Campaign(cases={"a": {}}, metrics=[Metric("m")], repeats=2))
     (row,) = read("from comparisons")
     assert (row["pairs"], row["missing"], row["cases"]) == (0, 2, 0)
     assert [row[name] for name in NUMBERS] == [None] * len(NUMBERS)
 
 
-def test_nothing_is_said_where_the_projections_are_not_whole(write, read, root):
+def test_nothing_is_said_where_the_projections_are_not_whole(write: Write, read: Read, root: Path) -> None:
     trials = [*cells("base", {("a", 0): 1.0}), *cells("c1", {("a", 0): 2.0})]
     write(Campaign(cases={"a": {}}, metrics=[Metric("m")], trials=trials), segment_events=3)
     sorted(root.glob("measurements/campaign=[!n]*/*.parquet"))[-1].unlink()
@@ -77,7 +80,7 @@ def test_nothing_is_said_where_the_projections_are_not_whole(write, read, root):
     assert [row[name] for name in ("pairs", "missing", "cases", *NUMBERS)] == [None] * (3 + len(NUMBERS))
 
 
-def test_a_metric_with_more_pairs_than_repeats_says_nothing(write, read, root):
+def test_a_metric_with_more_pairs_than_repeats_says_nothing(write: Write, read: Read, root: Path) -> None:
     trials = [Trial(who, "a", 0, {"m": 1.0, "n": 2.0}) for who in ("base", "c1")]
     write(Campaign(cases={"a": {"k": "v"}}, metrics=[Metric("m"), Metric("n")], trials=trials))
     (file,) = root.glob("measurements/campaign=[!n]*/*.parquet")
@@ -93,7 +96,7 @@ def test_a_metric_with_more_pairs_than_repeats_says_nothing(write, read, root):
         ]
 
 
-def test_values_of_1e100_overflow_nothing(write, read):
+def test_values_of_1e100_overflow_nothing(write: Write, read: Read) -> None:
     values = {"a": 1e100, "b": -1e100, "c": 1e100}
     trials = [
         *cells("base", {(case, 0): -value for case, value in values.items()}),
@@ -105,9 +108,9 @@ def test_values_of_1e100_overflow_nothing(write, read):
     assert all(math.isfinite(row[name]) for name in NUMBERS)
 
 
-def test_a_large_common_offset_does_not_swallow_the_spread(write, read):
+def test_a_large_common_offset_does_not_swallow_the_spread(write: Write, read: Read) -> None:
     deltas = [1.0, 2.0, 3.0, 4.0]
-    cases = {str(ix): {} for ix in range(4)}
+    cases: dict[str, Any] = {str(ix): {} for ix in range(4)}
     trials = [
         *cells("base", {(str(ix), 0): 0.0 for ix in range(4)}),
         *cells("c1", {(str(ix), 0): 2.0**40 + delta for ix, delta in enumerate(deltas)}),
@@ -118,7 +121,7 @@ def test_a_large_common_offset_does_not_swallow_the_spread(write, read):
     assert row["standard_error"] == pytest.approx(math.sqrt(5 / 3 / 4), rel=1e-12)
 
 
-def test_two_campaigns_do_not_mix(write, read):
+def test_two_campaigns_do_not_mix(write: Write, read: Read) -> None:
     trials = [*cells("base", {("a", 0): 1.0}), *cells("c1", {("a", 0): 2.0})]
     write(Campaign(cases={"a": {}}, metrics=[Metric("m")], trials=trials))
     write(Campaign(cases={"a": {}}, metrics=[Metric("m", -1)], trials=trials, name="other"))

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 from tests.sql.build import Campaign, Metric, Trial
+from tests.sql.conftest import Read, Write
 
 
-def test_unknown_costs_are_counted_and_never_zero(write, read):
+def test_unknown_costs_are_counted_and_never_zero(write: Write, read: Read) -> None:
     write(
         Campaign(
             cases={"a": {}, "b": {}},

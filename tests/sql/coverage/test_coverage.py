@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.sql.build import Campaign, Metric, Trial
+from tests.sql.conftest import Read, Write
 
 FULL = Campaign(
     cases={"a": {}, "b": {}},
@@ -21,11 +24,11 @@ COUNTS = (
 )
 
 
-def counts(row):
+def counts(row: Any) -> Any:
     return tuple(row[name] for name in COUNTS)
 
 
-def test_every_accepted_cell_completes_its_coordinate_whatever_its_status(write, read):
+def test_every_accepted_cell_completes_its_coordinate_whatever_its_status(write: Write, read: Read) -> None:
     write(
         Campaign(
             cases={"a": {}, "b": {}},
@@ -43,7 +46,7 @@ def test_every_accepted_cell_completes_its_coordinate_whatever_its_status(write,
     assert row["is_complete"]
 
 
-def test_a_pair_is_complete_only_with_both_arms(write, read):
+def test_a_pair_is_complete_only_with_both_arms(write: Write, read: Read) -> None:
     write(
         Campaign(
             cases={"a": {}, "b": {}, "c": {}},
@@ -67,14 +70,14 @@ def test_a_pair_is_complete_only_with_both_arms(write, read):
         Trial("base", "a", arm="candidate"),
     ],
 )
-def test_a_cell_off_the_grid_is_unexpected(write, read, stray):
+def test_a_cell_off_the_grid_is_unexpected(write: Write, read: Read, stray: Any) -> None:
     write(FULL.with_trials(stray))
     (row,) = read("from coverage")
     assert counts(row) == (2, 2, 0, 0, 1, 0)
     assert not row["is_complete"]
 
 
-def test_an_undeclared_candidate_has_a_row_that_says_so(write, read):
+def test_an_undeclared_candidate_has_a_row_that_says_so(write: Write, read: Read) -> None:
     write(FULL.with_trials(Trial("stranger", "a")))
     declared, stranger = read("from coverage order by candidate_id")
     assert counts(declared) == (2, 2, 0, 0, 0, 0)
@@ -83,14 +86,14 @@ def test_an_undeclared_candidate_has_a_row_that_says_so(write, read):
     assert not stranger["is_complete"]
 
 
-def test_a_coordinate_accepted_twice_counts_once_and_shows(write, read):
+def test_a_coordinate_accepted_twice_counts_once_and_shows(write: Write, read: Read) -> None:
     write(FULL.with_trials(Trial("c1", "a"), Trial("base", "b")))
     (row,) = read("from coverage")
     assert counts(row) == (2, 2, 0, 0, 0, 2)
     assert not row["is_complete"]
 
 
-def test_a_copied_file_is_not_whole(write, read, root):
+def test_a_copied_file_is_not_whole(write: Write, read: Read, root: Path) -> None:
     write(FULL)
     (row,) = read("from coverage")
     assert row["is_whole"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 from math import copysign
 
 from tests.sql.build import Campaign, Metric, Trial
+from tests.sql.conftest import Read, Write
 
 TINY = Campaign(
     cases={"a": {}, "b": {}},
@@ -16,7 +17,7 @@ TINY = Campaign(
 )
 
 
-def test_deltas_keep_the_whole_grid_and_positive_is_better(write, read):
+def test_deltas_keep_the_whole_grid_and_positive_is_better(write: Write, read: Read) -> None:
     write(TINY)
     found = read("select case_id, metric, baseline_value, candidate_value, delta from deltas order by case_id, metric")
     assert [tuple(row.values()) for row in found] == [
@@ -28,7 +29,7 @@ def test_deltas_keep_the_whole_grid_and_positive_is_better(write, read):
     assert copysign(1.0, found[-1]["delta"]) == 1.0
 
 
-def test_pairs_hold_only_what_both_arms_have(write, read):
+def test_pairs_hold_only_what_both_arms_have(write: Write, read: Read) -> None:
     write(TINY)
     assert [tuple(row.values()) for row in read("select metric, case_id, delta from pairs order by all")] == [
         ("gain", "a", 0.25),
@@ -37,11 +38,11 @@ def test_pairs_hold_only_what_both_arms_have(write, read):
     ]
 
 
-def test_a_value_off_the_declared_grid_is_no_pair(write, read):
+def test_a_value_off_the_declared_grid_is_no_pair(write: Write, read: Read) -> None:
     write(TINY.with_trials(*(Trial(who, "a", 7, {"gain": 1.0}) for who in ("base", "c1"))))
     assert len(read("from pairs")) == 3
 
 
-def test_an_undeclared_metric_is_no_pair(write, read):
+def test_an_undeclared_metric_is_no_pair(write: Write, read: Read) -> None:
     write(TINY.with_trials(*(Trial(who, "b", 0, {"unheard": 1.0}) for who in ("base", "c1"))))
     assert {row["metric"] for row in read("from pairs")} == {"gain", "loss"}

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 from tests.sql.build import Campaign, Metric, Trial
+from tests.sql.conftest import Read, Write
 
 
-def test_failures_are_counted_by_status_and_code_on_both_arms(write, read):
+def test_failures_are_counted_by_status_and_code_on_both_arms(write: Write, read: Read) -> None:
     write(
         Campaign(
             cases={"a": {}, "b": {}, "c": {}},

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from tests.sql.build import Campaign, Metric, Trial
+from tests.sql.conftest import Read, Write
 
 
-def judged(write, read, gate, trials, metric=None, cases="ab"):
+def judged(write: Write, read: Read, gate: Any, trials: Any, metric: Any = None, cases: Any = "ab") -> Any:
     """Return status, message, value and threshold of one gate over trials given as (who, case, value or status)."""
     accepted = [
         Trial(who, case, 0, {}, status=told) if isinstance(told, str) else Trial(who, case, 0, {"m": told})
@@ -20,11 +24,11 @@ PAIR = [("base", "a", 0.5), ("base", "b", 0.5)]
 BOTH = [*PAIR, ("c1", "a", 0.75), ("c1", "b", 0.25)]
 
 
-def test_coverage_passes_what_is_complete(write, read):
+def test_coverage_passes_what_is_complete(write: Write, read: Read) -> None:
     assert judged(write, read, {"kind": "coverage"}, BOTH) == ("pass", "complete pairs: 2 of 2 declared", 2.0, 2.0)
 
 
-def test_coverage_never_fails_what_is_missing(write, read):
+def test_coverage_never_fails_what_is_missing(write: Write, read: Read) -> None:
     assert judged(write, read, {"kind": "coverage"}, BOTH[:3])[0] == "indeterminate"
 
 
@@ -45,7 +49,7 @@ def test_coverage_never_fails_what_is_missing(write, read):
         ("domain_failure", "domain_failure", {"arms": "both"}, "fail"),
     ],
 )
-def test_failures(write, read, base, candidate, options, expected):
+def test_failures(write: Write, read: Read, base: Any, candidate: Any, options: Any, expected: Any) -> None:
     trials = [("base", "a", base), ("base", "b", 1.0), ("c1", "a", candidate), ("c1", "b", 1.0)]
     status, message, _, allowed = judged(write, read, {"kind": "failures", "options": options}, trials)
     assert status == expected
@@ -68,13 +72,13 @@ def test_failures(write, read, base, candidate, options, expected):
         (0.0, (None, None), Metric("m", 1, 0, 1), "indeterminate"),
     ],
 )
-def test_mean_delta(write, read, threshold, values, metric, expected):
+def test_mean_delta(write: Write, read: Read, threshold: Any, values: Any, metric: Any, expected: Any) -> None:
     trials = [*PAIR, *(("c1", case, value) for case, value in zip("ab", values, strict=True))]
     gate = {"kind": "mean_delta", "metric": "m", "threshold": threshold}
     assert judged(write, read, gate, trials, metric)[0] == expected
 
 
-def test_mean_delta_says_value_bound_and_reason(write, read):
+def test_mean_delta_says_value_bound_and_reason(write: Write, read: Read) -> None:
     gate = {"kind": "mean_delta", "metric": "m", "threshold": 0.0}
     _, message, value, threshold = judged(
         write, read, gate, [*PAIR, ("c1", "a", 0.75), ("c1", "b", None)], Metric("m", 1, 0, 1)
@@ -98,7 +102,7 @@ def test_mean_delta_says_value_bound_and_reason(write, read):
         (0.6, (None, None), Metric("m", 1, 0, 1), "fail"),  # at best 1 - 0.5
     ],
 )
-def test_worst_delta(write, read, threshold, values, metric, expected):
+def test_worst_delta(write: Write, read: Read, threshold: Any, values: Any, metric: Any, expected: Any) -> None:
     trials = [*PAIR, *(("c1", case, value) for case, value in zip("ab", values, strict=True))]
     gate = {"kind": "worst_delta", "metric": "m", "threshold": threshold}
     assert judged(write, read, gate, trials, metric)[0] == expected
@@ -121,7 +125,7 @@ def test_worst_delta(write, read, threshold, values, metric, expected):
         ({}, (2.0, 4.0), Metric("m"), "indeterminate"),
     ],
 )
-def test_candidate_mean(write, read, options, values, metric, expected):
+def test_candidate_mean(write: Write, read: Read, options: Any, values: Any, metric: Any, expected: Any) -> None:
     trials = [*PAIR, *(("c1", case, value) for case, value in zip("ab", values, strict=True))]
     gate = {"kind": "candidate_mean", "metric": "m", "options": options}
     assert judged(write, read, gate, trials, metric)[0] == expected
@@ -137,7 +141,7 @@ def test_candidate_mean(write, read, options, values, metric, expected):
         {"kind": "candidate_mean", "metric": "m", "options": {"at_least": 0}},
     ],
 )
-def test_every_gate_says_alike_that_nothing_can_be_judged(write, read, root, gate):
+def test_every_gate_says_alike_that_nothing_can_be_judged(write: Write, read: Read, root: Path, gate: Any) -> None:
     trials = [Trial(who, case, 0, {"m": value}) for who, case, value in BOTH]
     write(Campaign(cases={"a": {}, "b": {}}, metrics=[Metric("m")], gates=[gate], trials=trials))
     next(root.glob("measurements/campaign=[!n]*/*.parquet")).unlink()
@@ -146,18 +150,18 @@ def test_every_gate_says_alike_that_nothing_can_be_judged(write, read, root, gat
     assert read("select decision, message from decisions") == [{"decision": "indeterminate", "message": message}]
 
 
-def test_a_gate_of_an_unknown_kind_is_indeterminate_and_says_so(write, read):
+def test_a_gate_of_an_unknown_kind_is_indeterminate_and_says_so(write: Write, read: Read) -> None:
     status, message, value, _ = judged(write, read, {"kind": "astrology"}, BOTH)
     assert (status, value) == ("indeterminate", None)
     assert message == "gate kind astrology gave no verdict: the kind or the metric is unknown here"
 
 
-def test_a_gate_on_an_unknown_metric_is_indeterminate(write, read):
+def test_a_gate_on_an_unknown_metric_is_indeterminate(write: Write, read: Read) -> None:
     assert judged(write, read, {"kind": "mean_delta", "metric": "n", "threshold": 0.0}, BOTH)[0] == "indeterminate"
 
 
-def test_later_gates_are_reached_only_past_passing_ones(write, read):
-    gates = [
+def test_later_gates_are_reached_only_past_passing_ones(write: Write, read: Read) -> None:
+    gates: list[dict[str, Any]] = [
         {"kind": "coverage", "name": "first"},
         {"kind": "mean_delta", "name": "second", "metric": "m", "threshold": 9.0},
         {"kind": "failures", "name": "third"},

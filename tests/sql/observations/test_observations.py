@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from typing import Any
+
+import duckdb
 import pytest
 
 from tests.sql.build import Campaign, Metric, Trial
+from tests.sql.conftest import Read, Write
 
 
-def test_only_successful_cells_give_what_they_measured(write, read):
+def test_only_successful_cells_give_what_they_measured(write: Write, read: Read) -> None:
     write(
         Campaign(
             cases={"a": {}, "b": {}, "c": {}},
@@ -34,7 +38,7 @@ def test_only_successful_cells_give_what_they_measured(write, read):
         (Metric("m", on_domain_failure="rubbish"), []),
     ],
 )
-def test_a_domain_failure_is_worth_what_the_metric_says(write, read, metric, expected):
+def test_a_domain_failure_is_worth_what_the_metric_says(write: Write, read: Read, metric: Any, expected: Any) -> None:
     write(
         Campaign(cases={"a": {}}, metrics=[metric], trials=[Trial("c1", "a", 0, {"m": 0.5}, status="domain_failure")])
     )
@@ -42,8 +46,8 @@ def test_a_domain_failure_is_worth_what_the_metric_says(write, read, metric, exp
     assert read("from observations where not is_imputed") == []
 
 
-def test_values_beyond_the_bound_of_the_arithmetic_are_missing(write, read):
-    cases = {name: {} for name in "abc"}
+def test_values_beyond_the_bound_of_the_arithmetic_are_missing(write: Write, read: Read) -> None:
+    cases: dict[str, Any] = {name: {} for name in "abc"}
     values = {"a": 1e141, "b": -1e100, "c": 1e100}
     write(
         Campaign(
@@ -56,5 +60,5 @@ def test_values_beyond_the_bound_of_the_arithmetic_are_missing(write, read):
 
 
 @pytest.mark.parametrize("value", ["'nan'::double", "'infinity'::double", "'-infinity'::double", "null::double"])
-def test_nothing_that_is_not_finite_is_usable(views, value):
+def test_nothing_that_is_not_finite_is_usable(views: duckdb.DuckDBPyConnection, value: Any) -> None:
     assert views.execute(f"select count(*) from (select 1) where is_usable({value})").fetchall() == [(0,)]

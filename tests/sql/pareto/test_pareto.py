@@ -9,12 +9,13 @@ from hypothesis import given, settings
 
 from opfield.warehouse.views import load_views
 from tests.sql.build import Campaign, Metric, Trial
+from tests.sql.conftest import Read, Write
 
 DIMENSIONS = 8
 
 
 @pytest.fixture(scope="module")
-def kernel():
+def kernel() -> Any:
     """The view over a table of points given by hand."""
     con = duckdb.connect(config={"threads": 2})
     columns = ", ".join(f"m{ix} double" for ix in range(DIMENSIONS))
@@ -40,7 +41,7 @@ def ranked(
     }
 
 
-def test_a_dominated_point_is_not_on_the_front(kernel):
+def test_a_dominated_point_is_not_on_the_front(kernel: Any) -> None:
     assert ranked(kernel, {("k", "a"): (1, 2), ("k", "b"): (2, 2), ("k", "c"): (0, 3)}) == {
         ("k", "a"): False,
         ("k", "b"): True,
@@ -48,23 +49,23 @@ def test_a_dominated_point_is_not_on_the_front(kernel):
     }
 
 
-def test_equal_points_do_not_dominate_each_other(kernel):
+def test_equal_points_do_not_dominate_each_other(kernel: Any) -> None:
     assert set(ranked(kernel, {("k", "a"): (1, 2), ("k", "b"): (1, 2)}).values()) == {True}
 
 
-def test_a_point_with_an_unknown_dimension_is_listed_and_left_out(kernel):
+def test_a_point_with_an_unknown_dimension_is_listed_and_left_out(kernel: Any) -> None:
     assert ranked(kernel, {("k", "a"): (None, 9), ("k", "b"): (1, 1)}) == {("k", "a"): "unrankable", ("k", "b"): True}
 
 
-def test_campaigns_do_not_dominate_each_other(kernel):
+def test_campaigns_do_not_dominate_each_other(kernel: Any) -> None:
     assert set(ranked(kernel, {("k", "a"): (1, 1), ("l", "a"): (2, 2)}).values()) == {True}
 
 
-def test_no_points_have_no_front(kernel):
+def test_no_points_have_no_front(kernel: Any) -> None:
     assert ranked(kernel, {}) == {}
 
 
-def dominates(left, right):
+def dominates(left: Any, right: Any) -> Any:
     return all(a >= b for a, b in zip(left, right, strict=True)) and left != right
 
 
@@ -76,7 +77,7 @@ def dominates(left, right):
     )
 )
 @settings(max_examples=30, deadline=None)
-def test_the_front_is_what_nothing_dominates(kernel, points):
+def test_the_front_is_what_nothing_dominates(kernel: Any, points: Any) -> None:
     known = {key: values for key, values in points.items() if None not in values}
     expected = {
         key: not any(dominates(other, values) for (campaign, _), other in known.items() if campaign == key[0])
@@ -87,7 +88,7 @@ def test_the_front_is_what_nothing_dominates(kernel, points):
     assert ranked(kernel, points) == expected
 
 
-def test_points_of_many_blocks_are_ranked_as_one(kernel):
+def test_points_of_many_blocks_are_ranked_as_one(kernel: Any) -> None:
     # a diagonal of 300 on the front, and 300 points just below it
     front = {("k", f"f{ix}"): (ix, 299 - ix, 0.5) for ix in range(300)}
     below = {("k", f"b{ix}"): (ix, 299 - ix, 0.25) for ix in range(300)}
@@ -95,7 +96,7 @@ def test_points_of_many_blocks_are_ranked_as_one(kernel):
     assert {key for key, is_front in found.items() if is_front} == set(front)
 
 
-def scored(**means):
+def scored(**means: Any) -> Any:
     """A campaign of one case: candidate to its values on the metrics gain (more) and loss (less is better)."""
     base = Trial("base", "a", 0, {"gain": 0.0, "loss": 0.0})
     trials = [Trial(name, "a", 0, {"gain": gain, "loss": loss}) for name, (gain, loss) in means.items()]
@@ -107,7 +108,7 @@ def scored(**means):
     }
 
 
-def test_metrics_are_oriented_and_only_passing_candidates_compete(write, read):
+def test_metrics_are_oriented_and_only_passing_candidates_compete(write: Write, read: Read) -> None:
     gate = {"kind": "mean_delta", "metric": "gain", "threshold": 0.0}
     write(Campaign(**scored(c1=(1.0, 5.0), c2=(2.0, 7.0), c3=(1.0, 6.0), c4=(-1.0, 0.0)), gates=[gate]))
     # c3 has c1's gain and more loss; c4 fails its gate
@@ -118,7 +119,7 @@ def test_metrics_are_oriented_and_only_passing_candidates_compete(write, read):
     ]
 
 
-def test_a_candidate_with_an_unknown_mean_is_unrankable(write, read):
+def test_a_candidate_with_an_unknown_mean_is_unrankable(write: Write, read: Read) -> None:
     write(Campaign(**scored(c1=(1.0, None), c2=(2.0, 7.0))))
     assert [tuple(row.values()) for row in read("from pareto order by candidate_id")] == [
         ("c1", False, None),
@@ -126,13 +127,13 @@ def test_a_candidate_with_an_unknown_mean_is_unrankable(write, read):
     ]
 
 
-def test_more_than_eight_metrics_rank_nobody(write, read):
+def test_more_than_eight_metrics_rank_nobody(write: Write, read: Read) -> None:
     names = [f"m{ix}" for ix in range(9)]
     trials = [Trial(who, "a", 0, dict.fromkeys(names, 1.0)) for who in ("base", "c1")]
     write(Campaign(cases={"a": {}}, metrics=[Metric(name) for name in names], trials=trials))
     assert [tuple(row.values()) for row in read("from pareto")] == [("c1", False, None)]
 
 
-def test_an_empty_campaign_has_no_front(write, read):
+def test_an_empty_campaign_has_no_front(write: Write, read: Read) -> None:
     write(Campaign(cases={"a": {}}, metrics=[Metric("m")], candidates=[]))
     assert read("from pareto") == []

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from tests.sql.build import Campaign, Metric, Trial
+from tests.sql.conftest import Read, Write
 
 FULL = Campaign(
     cases={"a": {}},
@@ -20,11 +23,11 @@ FULL = Campaign(
 )
 
 
-def disagreeing(read):
+def disagreeing(read: Read) -> Any:
     return {row["figure"]: (row["recorded"], row["found"]) for row in read("from reconciliation where not agrees")}
 
 
-def test_a_completed_campaign_agrees_with_its_ledger_in_every_figure(write, read):
+def test_a_completed_campaign_agrees_with_its_ledger_in_every_figure(write: Write, read: Read) -> None:
     write(FULL)
     assert disagreeing(read) == {}
     assert {row["figure"] for row in read("from reconciliation")} == {
@@ -32,8 +35,8 @@ def test_a_completed_campaign_agrees_with_its_ledger_in_every_figure(write, read
     }  # fmt: skip
 
 
-def test_a_recorded_verdict_that_the_views_do_not_give_shows(write, read):
-    records = [
+def test_a_recorded_verdict_that_the_views_do_not_give_shows(write: Write, read: Read) -> None:
+    records: list[tuple[str, dict[str, Any]]] = [
         ("comparison.recorded", {"candidate_id": "c1", "comparisons": [{"metric": "m", "mean_delta": 2.5}]}),
         ("decision.recorded", {"candidate_id": "c1", "decision": "fail"}),
     ]
@@ -45,7 +48,7 @@ def test_a_recorded_verdict_that_the_views_do_not_give_shows(write, read):
     }
 
 
-def test_a_lost_projection_shows_as_a_count(write, read, root):
+def test_a_lost_projection_shows_as_a_count(write: Write, read: Read, root: Path) -> None:
     write(FULL, segment_events=4)
     sorted(root.glob("measurements/campaign=[!n]*/*.parquet"))[0].unlink()
     assert disagreeing(read)["measurements"] == ("2", "0")

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from tests.sql.build import Campaign, Metric, Trial
+from tests.sql.conftest import Read, Write
 
 
-def test_each_group_is_compared_by_itself(write, read):
+def test_each_group_is_compared_by_itself(write: Write, read: Read) -> None:
     cases = {"a": {"lang": "en", "hard": "no"}, "b": {"lang": "en"}, "c": {"lang": "de"}}
     gains = {"a": 1.0, "b": 2.0, "c": 9.0}
     write(
@@ -29,7 +30,7 @@ def test_each_group_is_compared_by_itself(write, read):
     assert found[2]["standard_error"] == pytest.approx(0.5, abs=1e-15)
 
 
-def test_one_stratum_over_all_cases_equals_the_comparison(write, read):
+def test_one_stratum_over_all_cases_equals_the_comparison(write: Write, read: Read) -> None:
     cases = {name: {"all": "yes"} for name in "abc"}
     trials = [
         Trial(who, case, 0, {"m": ix + (who == "c1") * ix**2})
