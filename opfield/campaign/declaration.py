@@ -6,7 +6,7 @@ import math
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from opfield.core.label import check_label
 from opfield.core.number import is_count, is_number
@@ -18,6 +18,10 @@ from opfield.prob import Seed
 
 Coupling = Literal["common_seed", "replayed", "none"]
 Reproducibility = Literal["structural", "material", "seeded", "distributional", "observational"]
+
+
+#: Most (case, repeat) pairs of one campaign: what a grid may hold and still be counted in 32 bits.
+MAX_PAIRS: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,11 @@ class Campaign:
                 raise DeclarationError(
                     f"campaign {self.name!r}: {member} holds {value!r}, a {type(value).__name__}, not a {kind.__name__}"
                 )
+        if is_count(self.repeats) and self.repeats * len(self.workload.cases) > MAX_PAIRS:
+            raise DeclarationError(
+                f"campaign {self.name!r}: {self.repeats} repeats of {len(self.workload.cases)} cases are more than "
+                f"{MAX_PAIRS:,} pairs; declare fewer"
+            )
         if not is_count(self.repeats):
             raise DeclarationError(f"campaign {self.name!r}: repeats {self.repeats!r} is not a whole number above 0")
         if not callable(self.runner):

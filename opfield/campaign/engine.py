@@ -111,6 +111,7 @@ class _Opening:
         self.done: queue.SimpleQueue[Future[TrialEvidence]] = queue.SimpleQueue()
         self.tasks: dict[Future[TrialEvidence], TrialTask] = {}
         self.failed_in_row = 0
+        self.last_failure: Failure | None = None
         self.left_pending = 0
         # A first opening whose every trial breaks down shows a fault in the runner, not in the candidates.
         self.is_unproven = writer.state.cells == 0
@@ -196,7 +197,9 @@ class _Opening:
         if is_asked:
             return _Stop("interrupted", "stopped on request")
         if self.failed_in_row >= self.limits.pause_after * self.limits.attempts:
-            return _Stop("paused", f"{self.failed_in_row} attempts in a row failed for want of infrastructure")
+            told = f"{self.last_failure.code}: {self.last_failure.message}" if self.last_failure else "unknown"
+            reason = f"{self.failed_in_row} attempts in a row failed for want of infrastructure, the last one by {told}"
+            return _Stop("paused", reason)
         if self.is_unproven and len(self.broken) >= self.limits.pause_after and not is_done:
             last = self.broken[-1]
             return _Stop(
@@ -261,6 +264,7 @@ class _Opening:
         attempt = Attempt(task.coordinate, task.attempt, failure, finished_at)
         record_attempt(self.writer.root, self.writer.campaign_id, attempt)
         self.failed_in_row += 1
+        self.last_failure = failure
         made = task.attempt - self.tried_before.get(task.coordinate, 0)
         if made < self.limits.attempts:
             work.retry(task.coordinate, made + 1, time.monotonic() + self.limits.backoff_s * 2 ** (made - 1))

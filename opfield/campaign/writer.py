@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -52,6 +53,7 @@ class CampaignWriter:
         """Load the history and catch up its projections; call `open_writer` instead, which takes the lock first."""
         self.root = root
         self.campaign_id = campaign_id
+        self._process = os.getpid()
         self._known = artifact_ids(root, campaign_id)
         self._contents: dict[str, Artifact] = {}
         # The state before the projections: without a lock another writer may publish in between, and then the views
@@ -173,6 +175,8 @@ class CampaignWriter:
         return {**found, **find_artifacts(self.root, self.campaign_id, set(artifact_ids) - found.keys())}
 
     def _raise_failed(self) -> None:
+        if os.getpid() != self._process:
+            raise WarehouseError("a process forked by a runner cannot write its parent's campaign; let it end")
         for publication in self._publications:
             if publication.done():
                 publication.result()

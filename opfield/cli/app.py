@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import os
 import signal
 import sys
-import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from types import FrameType
 from typing import Any, Final
 
@@ -40,13 +42,17 @@ for command in (*work.COMMANDS, *look.COMMANDS, *keep.COMMANDS):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that cannot show a sign must not keep the rest from being read.
+            stream.reconfigure(errors="replace")
     code = invoke(arguments)
-    if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
-        # A runner's own thread is stuck; the interpreter would wait for it for ever, and everything is durable.
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    sys.exit(code)
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    # Everything is durable by now, and a runner's stuck thread or coroutine would keep the interpreter from ending.
+    os._exit(code)
 
 
 def invoke(arguments: Sequence[str] | None = None) -> int:

@@ -18,11 +18,19 @@ from opfield.warehouse.store import ENVIRONMENT
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+def _named(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Path | None:
+    if value == "":
+        # What an unset shell variable leaves; it must not make a warehouse of the current folder.
+        raise click.BadParameter("is empty; name a folder for the warehouse")
+    return None if value is None else Path(value)
+
+
 def warehouse_option(command: Command) -> Command:
     """Add `--warehouse`."""
     return click.option(
         "--warehouse",
-        type=click.Path(path_type=Path),
+        type=click.Path(),
+        callback=_named,
         default=None,
         help=f"Warehouse folder. [default: ${ENVIRONMENT}, or ./warehouse]",
     )(command)
@@ -53,13 +61,18 @@ def executor_options(command: Command) -> Command:
 @contextmanager
 def prints_to_stderr() -> Iterator[None]:
     """Send what runners print, in this process and in workers, to stderr: stdout is for results."""
-    sys.stdout.flush()
+    stream = sys.stdout
+    stream.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
     finally:
-        sys.stdout.flush()
+        if stream.closed:
+            # A runner closed it; results still have somewhere to go.
+            sys.stdout = os.fdopen(os.dup(kept), "w", encoding="utf-8", errors="replace")
+        else:
+            stream.flush()
         os.dup2(kept, 1)
         os.close(kept)
 

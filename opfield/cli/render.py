@@ -64,7 +64,7 @@ def print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str] | 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name, heading in shown.items():
         is_number = all(isinstance(row.get(name), int | float | Decimal | None) for row in rows)
-        table.add_column(heading, justify="right" if is_number else "left", no_wrap=True)
+        table.add_column(Text(visible(heading)), justify="right" if is_number else "left", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell(row.get(name)), style=STYLES.get(str(row.get(name)), "")) for name in shown))
     console.print(table)

@@ -210,7 +210,8 @@ def _sentence(verdict: dict[str, Any]) -> str:
     if chosen is None:
         return f"undecided: {plural(verdict['pending'], 'cell')} pending"
     if chosen["outcome"] == "selected":
-        return f"selected: {chosen['label']}, oriented change of {campaign['preference']} {cell(chosen['score'])}"
+        change = f"oriented change of {cell(campaign['preference'])} {cell(chosen['score'])}"
+        return f"selected: {cell(chosen['label'])}, {change}"
     if chosen["outcome"] == "kept_baseline":
         return "kept: the baseline; no candidate passed with a gain above the policy's least"
     return "undecided: none passed, and at least one verdict is indeterminate; the baseline stays"

@@ -26,7 +26,7 @@ from opfield.prob import coordinate_seed
 from opfield.warehouse.layout import partition
 from opfield.warehouse.ledger import read_events
 from opfield.warehouse.session import Warehouse, installed_views, open_warehouse
-from opfield.warehouse.store import default_root
+from opfield.warehouse.store import create_store, default_root
 
 _PASSED_ON: Final = {"ignore_unknown_options": True, "allow_extra_args": True}
 
@@ -86,6 +86,7 @@ def resume_command(
 ) -> int:
     """Go on with a campaign that was interrupted or paused."""
     opened = open_warehouse(warehouse, is_snapshot=True)
+    create_store(opened.root)
     campaign_id = the_unfinished(opened, campaign)
     first = next(iter(read_events(opened.root, campaign_id)))
     started = parse_json(first.payload)

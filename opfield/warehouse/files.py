@@ -25,7 +25,7 @@ from opfield.warehouse.layout import (
     table_folder,
 )
 from opfield.warehouse.material import artifact_files, read_artifacts
-from opfield.warehouse.projection import campaigns_on_disk, file_digest, read_digests
+from opfield.warehouse.projection import campaigns_on_disk, file_digest, projected_tables, read_digests
 from opfield.warehouse.store import read_marker
 
 #: Folders whose files carry no meaning: disposable, or operational records with sums of their own.
@@ -159,11 +159,17 @@ def _check_digest(root: Path, name: str, expected: str) -> Iterator[Finding]:
     path = root / name
     try:
         if file_digest(path) != expected:
-            yield Finding(name, "altered", "its bytes are not those that were written")
+            yield Finding(name, "altered", f"its bytes are not those that were written; {_remedy(name)}")
     except FileNotFoundError:
-        yield Finding(name, "missing", "it was written and is gone")
+        yield Finding(name, "missing", f"it was written and is gone; {_remedy(name)}")
     except OSError as error:
         yield Finding(name, "unreadable", error.strerror or str(error))
+
+
+def _remedy(name: str) -> str:
+    """Return how a file comes back: what follows from the ledger is written again, the rest is only in a copy."""
+    is_derived = name.partition("/")[0] in projected_tables() and not name.rpartition("/")[2].startswith("sealed")
+    return "`opfield resume` writes it again" if is_derived else "put it back from a copy of the warehouse"
 
 
 def _check_zero_rows(root: Path, table: str, path: Path) -> Iterator[Finding]:

@@ -155,15 +155,12 @@ def read_segment(path: Path, after: int = 0) -> Iterator[Event]:
     Raises:
         DamageError: where the file is no whole segment.
     """
-    names = _schema().names
-    with _reading(path), pq.ParquetFile(path) as file:
-        missing = set(names) - set(file.schema_arrow.names)
-        if missing:
-            raise DamageError(f"{path} lacks the columns {', '.join(sorted(missing))}; it is no segment of a ledger")
+    schema = _schema()
+    with _reading(path, schema.names) as file:
         groups = [ix for ix in range(file.num_row_groups) if _may_hold(file.metadata.row_group(ix), after)]
-        for batch in file.iter_batches(row_groups=groups, columns=names):
+        for batch in file.iter_batches(row_groups=groups, columns=schema.names):
             later = batch.filter(pc.greater(batch.column("sequence"), after)) if after else batch
-            columns = [later.column(name).to_pylist() for name in names]
+            columns = [column.to_pylist() for column in later.select(schema.names).cast(schema).columns]
             yield from (Event(*row) for row in zip(*columns, strict=True))
 
 
@@ -186,10 +183,8 @@ def read_history(root: Path, campaign_id: str) -> pa.Table:
     Raises:
         DamageError: where a segment cannot be read.
     """
-    schema = _schema()
-    # A sealed ledger was written by DuckDB, which declares every column nullable.
-    tables = [read_table(path, schema.names).cast(schema) for path in segments(root, campaign_id)]
-    return pa.concat_tables(tables) if tables else schema.empty_table()
+    tables = [read_table(path, "events") for path in segments(root, campaign_id)]
+    return pa.concat_tables([_schema().empty_table(), *tables])
 
 
 def last_event(root: Path, campaign_id: str) -> Event | None:
@@ -206,21 +201,28 @@ def last_event(root: Path, campaign_id: str) -> Event | None:
     return None
 
 
-def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read one Parquet file, whole or some of its columns.
+def read_table(path: Path, table: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read one file of a table, whole or some of its columns, with the types of the contract.
 
     Raises:
         DamageError: where it is cut short or altered beyond reading.
     """
+    schema = arrow_schema(table)
+    chosen = schema if columns is None else pa.schema([schema.field(name) for name in columns])
     # Not through a dataset: a partition folder in the path must not become a column.
-    with _reading(path), pq.ParquetFile(path) as file:
-        return file.read(columns)
+    with _reading(path, chosen.names) as file:
+        return file.read(chosen.names).select(chosen.names).cast(chosen)
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def _reading(path: Path, columns: Sequence[str]) -> Iterator[pq.ParquetFile]:
+    """Open a file that has these columns, and turn what reading it raises into the error that names it."""
     try:
-        yield
+        with pq.ParquetFile(path) as file:
+            missing = set(columns) - set(file.schema_arrow.names)
+            if missing:
+                raise ValueError(f"it lacks the columns {', '.join(sorted(missing))}")
+            yield file
     except FileNotFoundError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:

@@ -30,6 +30,20 @@ _PAUSE_S: Final = 0.02
 Locking = Callable[[Path, str], AbstractContextManager[None]]
 
 
+#: Handles of the locks that this process holds.
+_HELD: Final[set[int]] = set()
+
+
+def _let_go_in_child() -> None:
+    """Close the copies that a fork made: a child that outlives its parent must not hold the campaign."""
+    for handle in _HELD:
+        os.close(handle)
+    _HELD.clear()
+
+
+os.register_at_fork(after_in_child=_let_go_in_child)
+
+
 @contextmanager
 def hold(root: Path, campaign_id: str) -> Iterator[None]:
     """Hold the campaign's lock.
@@ -50,8 +64,10 @@ def hold(root: Path, campaign_id: str) -> Iterator[None]:
                 "there with Ctrl-C, then try again"
             )
         _tell(path, handle)
+        _HELD.add(handle)
         yield
     finally:
+        _HELD.discard(handle)
         os.close(handle)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pyarrow as pa
@@ -40,17 +41,20 @@ def artifact_files(root: Path, campaign_id: str) -> list[Path]:
 
 
 def read_artifacts(path: Path) -> Iterator[Artifact]:
-    """Yield the artifacts in one file, unverified."""
-    for row in read_table(path).to_pylist():
-        row.pop("campaign_id")
-        yield Artifact(**row)
+    """Yield the artifacts in one file, unverified.
+
+    Raises:
+        DamageError: where the file is no whole one of artifacts.
+    """
+    names = [each.name for each in fields(Artifact)]
+    yield from (Artifact(**row) for row in read_table(path, "artifacts", names).to_pylist())
 
 
 def artifact_ids(root: Path, campaign_id: str) -> set[str]:
     """Return the ids of the artifacts that a campaign retained."""
     found: set[str] = set()
     for path in artifact_files(root, campaign_id):
-        found.update(read_table(path, ["artifact_id"]).column("artifact_id").to_pylist())
+        found.update(read_table(path, "artifacts", ["artifact_id"]).column("artifact_id").to_pylist())
     return found
 
 
@@ -76,7 +80,7 @@ def find_artifacts(root: Path, campaign_id: str, artifact_ids: Collection[str]) 
     for path in artifact_files(root, campaign_id):
         if not wanted:
             break
-        if wanted.isdisjoint(read_table(path, ["artifact_id"]).column("artifact_id").to_pylist()):
+        if wanted.isdisjoint(read_table(path, "artifacts", ["artifact_id"]).column("artifact_id").to_pylist()):
             continue
         for artifact in read_artifacts(path):
             if artifact.artifact_id in wanted:

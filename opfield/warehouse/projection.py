@@ -122,16 +122,20 @@ def file_digest(path: Path) -> str:
 
 
 def catch_up(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str, read_artifacts: ReadArtifacts) -> list[Path]:
-    """Project every segment whose projection is not whole, and return those segments; for the writer only."""
+    """Project every segment whose projection is not as it was written, and return those segments; for the writer only.
+
+    Raises:
+        DamageError: where a sealed campaign's record of digests is gone, so that nothing could be told from its files.
+    """
     behind: list[Path] = []
     folder = digests_folder(root, campaign_id)
     if (folder / SEALED).exists() or (folder / SEAL_PLAN).exists():
         return behind
-    present = {
-        relative(root, path)
-        for table in ("events", *projected_tables())
-        for path in table_folder(root, table, campaign_id).glob("*.parquet")
-    }
+    if any(table_folder(root, "cells", campaign_id).glob("sealed-*.parquet")):
+        raise DamageError(
+            f"campaign {campaign_id[:19]}… is sealed, but its record {relative(root, folder / SEALED)} is gone; put it "
+            "back from a copy of the warehouse: every other file still stands"
+        )
     for path in ledger.segments(root, campaign_id):
         first = int(path.stem)
         try:
@@ -139,10 +143,18 @@ def catch_up(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str, read_
         except (FileNotFoundError, DamageError):
             recorded = {}
         retained = {name: value for name, value in recorded.items() if name.startswith("artifacts/")}
-        if not recorded or recorded.keys() - retained.keys() - present:
-            project(con, root, campaign_id, first, ledger.read_table(path), read_artifacts, retained)
+        projected = recorded.keys() - retained.keys() - {relative(root, path)}
+        if not recorded or any(not _is_as_written(root / name, recorded[name]) for name in projected):
+            project(con, root, campaign_id, first, ledger.read_table(path, "events"), read_artifacts, retained)
             behind.append(path)
     return behind
+
+
+def _is_as_written(path: Path, digest: str) -> bool:
+    try:
+        return file_digest(path) == digest
+    except OSError:
+        return False
 
 
 def _digests_path(root: Path, campaign_id: str, first_sequence: int) -> Path:

@@ -13,10 +13,12 @@ from typing import Any, Final, TypeVar
 import duckdb
 import polars as pl
 
-from opfield.core import digest_hex
+from opfield.core import digest_hex, parse_json
 from opfield.errors import OpfieldError, UnknownNameError, WarehouseError, unknown_name
 from opfield.warehouse.contract import TABLE_NAMES, load_contract
 from opfield.warehouse.layout import NO_CAMPAIGN, partition
+from opfield.warehouse.ledger import read_events
+from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.sql_text import names_read
 from opfield.warehouse.store import default_root, open_store
 from opfield.warehouse.views import ViewSet, install, install_some, load_views
@@ -147,6 +149,8 @@ def read_rows(con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[A
 
 def _rows(con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[Any]) -> list[dict[str, Any]]:
     cursor = con.execute(query, list(parameters))
+    if cursor is None:
+        raise OpfieldError("the query is empty; say what to read, such as `from decisions`")
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
@@ -233,7 +237,7 @@ class Warehouse:
         Raises:
             UnknownNameError: where none or several fit.
         """
-        rows = self.rows("select campaign_id, name from campaigns order by started_at desc, campaign_id")
+        rows = self._campaigns()
         if not rows:
             raise UnknownNameError(f"{self.root} holds no campaign yet; `opfield run quadratic` makes one")
         if reference is None:
@@ -246,6 +250,22 @@ class Warehouse:
         listed = ", ".join(f"{row['campaign_id'][7:19]} ({row['name']})" for row in (fits or rows)[:12])
         problem = "several campaigns fit" if fits else "unknown campaign"
         raise UnknownNameError(f"{problem} {reference!r}; known: {listed}")
+
+    def _campaigns(self) -> list[dict[str, Any]]:
+        """Return id and name of every campaign, the latest first; of an unreadable one the id alone, last."""
+        try:
+            return self.rows("select campaign_id, name from campaigns order by started_at desc, campaign_id")
+        except WarehouseError:
+            # One damaged ledger must not take the other campaigns away.
+            return [{"campaign_id": each, "name": _name_of(self.root, each)} for each in campaigns_on_disk(self.root)]
+
+
+def _name_of(root: Path, campaign_id: str) -> str | None:
+    try:
+        first = next(iter(read_events(root, campaign_id)), None)
+        return str(parse_json(first.payload)["identity"]["name"]) if first is not None else None
+    except (OpfieldError, KeyError, TypeError):
+        return None
 
 
 @cache

@@ -132,7 +132,7 @@ def _marker(root: Path) -> dict[str, str] | None:
         files = dict(told["files"]) if form <= FORMAT else {}
         if form <= FORMAT and content != _signed({"format": form, "files": files}):
             raise ValueError("its digest does not match")
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise WarehouseError(
             f"{path} is damaged ({error}); remove it, and the next `opfield run` or `opfield resume` writes it again"
         ) from None

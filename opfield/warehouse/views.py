@@ -405,10 +405,14 @@ def _patterns(table: TableContract) -> str:
 def _table_query(table: TableContract, files: str) -> str:
     """Return the SELECT over a table's files, which an expression gives."""
     rest = ", ".join(each.name for each in table.columns if each.name != "campaign_id")
+    # Not by hive partitioning: a folder above the warehouse that is called status=… would take the column's place.
+    # A filter on the campaign still prunes files, since the name of a file is a constant of it.
+    last_folder = r".*[/\\]campaign=([^/\\]*)[/\\][^/\\]*$"
     return (
-        f"select 'sha256:' || campaign as campaign_id, {rest}\nfrom read_parquet(\n"
+        f"select 'sha256:' || regexp_extract(filename, '{last_folder}', 1) as campaign_id, "
+        f"{rest}\nfrom read_parquet(\n"
         f"    {files},\n"
-        "    hive_partitioning = true, hive_types = {'campaign': 'VARCHAR'}\n)"
+        "    hive_partitioning = false, filename = true\n)"
     )
 
 

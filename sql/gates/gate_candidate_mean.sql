@@ -16,8 +16,11 @@ with asked as (
         campaign_id,
         gate_ix,
         metric,
-        json_extract_string(options, '$.at_least')::double as at_least,
-        json_extract_string(options, '$.at_most')::double as at_most,
+        option_number(options, '$.at_least') as at_least,
+        option_number(options, '$.at_most') as at_most,
+        (json_extract_string(options, '$.at_least') is null or option_number(options, '$.at_least') is not null)
+        and (json_extract_string(options, '$.at_most') is null or option_number(options, '$.at_most') is not null)
+            as is_understood,
     from policy_gates
     where kind = 'candidate_mean'
 ),
@@ -30,6 +33,7 @@ compared as (
         asked.metric,
         asked.at_least,
         asked.at_most,
+        asked.is_understood,
         bounds.is_whole,
         bounds.candidate_mean_low as low,
         bounds.candidate_mean_high as high,
@@ -43,13 +47,14 @@ judged as (
         candidate_id,
         gate_ix,
         case
-            when at_least is null and at_most is null then 'indeterminate'
+            when not is_understood or (at_least is null and at_most is null) then 'indeterminate'
             when high < at_least or low > at_most then 'fail'
             when coalesce(low >= at_least, at_least is null) and coalesce(high <= at_most, at_most is null) then 'pass'
             else 'indeterminate'
         end as status,
         case
             when not is_whole then not_whole_message()
+            when not is_understood then 'an option is not understood: at_least and at_most are finite numbers'
             when at_least is null and at_most is null
                 then 'the gate names no bound; give it at_least or at_most'
             else format('mean {} of the candidate ', metric)

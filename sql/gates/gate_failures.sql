@@ -15,11 +15,20 @@ with asked as (
     select
         campaign_id,
         gate_ix,
-        coalesce(json_extract_string(options, '$.max')::bigint, 0) as allowed,
+        if(json_extract_string(options, '$.max') is null, 0, option_number(options, '$.max')) as allowed,
         coalesce(json_extract_string(options, '$.arms'), 'candidate') as arms,
         coalesce(json_extract_string(options, '$.infrastructure'), 'indeterminate') as infrastructure,
     from policy_gates
     where kind = 'failures'
+),
+
+understood as (
+    select
+        *,
+        coalesce(allowed >= 0 and allowed = floor(allowed), false)
+        and arms in ('candidate', 'both')
+        and infrastructure in ('indeterminate', 'count') as is_understood,
+    from asked
 ),
 
 counted as (
@@ -39,6 +48,7 @@ compared as (
         asked.gate_ix,
         asked.allowed,
         asked.arms,
+        asked.is_understood,
         integrity.is_comparable,
         coalesce(counted.domain, 0)
         + if(asked.infrastructure = 'count', coalesce(counted.infrastructure, 0), 0) as failed,
@@ -49,7 +59,7 @@ compared as (
             0,
             coalesce(counted.infrastructure, 0) + coalesce(baseline_counted.infrastructure, 0)
         ) as unknown,
-    from asked
+    from understood as asked
     inner join declarations using (campaign_id)
     inner join integrity
         on asked.campaign_id = integrity.campaign_id and integrity.candidate_id <> declarations.baseline_id
@@ -65,7 +75,7 @@ judged as (
         candidate_id,
         gate_ix,
         case
-            when not is_comparable then 'indeterminate'
+            when not is_comparable or not is_understood then 'indeterminate'
             when failed > allowed then 'fail'
             when unknown > 0 then 'indeterminate'
             when arms = 'both' and baseline_failed > 0 then 'indeterminate'
@@ -73,7 +83,10 @@ judged as (
         end as status,
         case
             when not is_comparable then not_whole_message()
-            else format('failures of the candidate: {}, {} allowed', failed, allowed)
+            when not is_understood
+                then 'an option is not understood: max is a whole number, arms is candidate or both, '
+                    || 'infrastructure is indeterminate or count'
+            else format('failures of the candidate: {}, {} allowed', failed, allowed::bigint)
                 || if(
                     unknown > 0,
                     format('; cells of either arm that broke down: {}, which says nothing about quality', unknown),
@@ -86,7 +99,7 @@ judged as (
                 )
         end as message,
         failed::double as value,
-        allowed::double as threshold,
+        allowed as threshold,
     from compared
 )
 

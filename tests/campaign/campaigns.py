@@ -68,6 +68,14 @@ def leaks(trial: of.TrialRequest) -> Mapping[str, float]:
     return answer(trial)
 
 
+def forks(trial: of.TrialRequest) -> Mapping[str, float]:
+    """Leaves a child behind that lives for a while, on one case."""
+    if trial.coordinate.case_id == "a" and os.fork() == 0:
+        time.sleep(5)
+        os._exit(0)
+    return answer(trial)
+
+
 def broken(trial: of.TrialRequest) -> Mapping[str, float]:
     """Has a typing error on every path."""
     return {"score": trial.repeat}  # type: ignore[attr-defined]

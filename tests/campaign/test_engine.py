@@ -23,10 +23,23 @@ from opfield.campaign.schedule import interleaved
 from opfield.errors import DeclarationError, OpfieldError, UnknownNameError
 from opfield.experiment import Coordinate
 from opfield.warehouse.ledger import read_events
+from opfield.warehouse.lock import holder_of
 from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.session import installed_views, open_warehouse
 
-from .campaigns import METRICS, POLICY, answer, answer_later, broken, fails_on_b, hangs_on_b, leaks, offline, small
+from .campaigns import (
+    METRICS,
+    POLICY,
+    answer,
+    answer_later,
+    broken,
+    fails_on_b,
+    forks,
+    hangs_on_b,
+    leaks,
+    offline,
+    small,
+)
 
 
 def rows(root: Path, query: str) -> list[dict[str, Any]]:
@@ -382,3 +395,25 @@ def test_a_table_that_lost_its_folder_is_an_error_and_never_another_warehouse(
     monkeypatch.chdir(tmp_path / "b")
     with pytest.raises(OpfieldError, match="cells has no file"):
         rows(tmp_path / "a", "from cells")
+
+
+@pytest.mark.parametrize("above", ["status=success", "value=5", "arm=candidate", "campaign=zz", "campaign_id=7"])
+def test_a_folder_above_that_looks_like_a_partition_changes_no_verdict(tmp_path: Path, above: str) -> None:
+    root = tmp_path / above / "warehouse"
+    run(small(run=fails_on_b), tmp_path / "plain")
+    outcome = run(small(run=fails_on_b), root)
+    assert outcome.outcome == "kept_baseline"
+    query = "select label, decision, gate, score from decisions order by label"
+    assert rows(root, query) == rows(tmp_path / "plain", query)
+    assert audit(root).findings == ()
+
+
+def test_a_grid_that_could_not_be_counted_is_refused() -> None:
+    with pytest.raises(DeclarationError, match="more than"):
+        small(repeats=2**31)
+
+
+def test_a_child_that_a_runner_forked_does_not_hold_the_campaign(tmp_path: Path) -> None:
+    run(small(run=forks, repeats=1), tmp_path, executor="inline")
+    campaign_id = campaigns_on_disk(tmp_path)[0]
+    assert holder_of(tmp_path, campaign_id) is None

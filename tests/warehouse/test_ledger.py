@@ -91,7 +91,7 @@ def test_a_parquet_file_of_something_else_is_no_segment(tmp_path: Path) -> None:
     folder = table_folder(tmp_path, "events", CAMPAIGN)
     folder.mkdir(parents=True)
     pq.write_table(pa.table({"sequence": [1]}), folder / segment_name(1))
-    with pytest.raises(DamageError, match="lacks the columns campaign_id, digest"):
+    with pytest.raises(DamageError, match=r"cannot be read .it lacks the columns campaign_id, digest"):
         list(read_events(tmp_path, CAMPAIGN))
 
 

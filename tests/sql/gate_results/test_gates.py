@@ -175,3 +175,25 @@ def test_later_gates_are_reached_only_past_passing_ones(write: Write, read: Read
         ("second", "fail", True),
         ("third", "pass", False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("gate", "options"),
+    [
+        ("failures", {"max": "abc"}),
+        ("failures", {"max": [1, 2]}),
+        ("failures", {"max": 1.5}),
+        ("failures", {"max": -1}),
+        ("failures", {"arms": "neither"}),
+        ("failures", {"infrastructure": "ignore"}),
+        ("candidate_mean", {"at_least": "zero"}),
+        ("candidate_mean", {"at_least": "nan", "at_most": 1}),
+        ("candidate_mean", {"at_most": "inf"}),
+    ],
+)
+def test_an_option_that_is_not_understood_leaves_the_verdict_open_and_says_so(
+    write: Write, read: Read, gate: str, options: dict[str, Any]
+) -> None:
+    told = judged(write, read, {"kind": gate, "metric": "m", "options": options}, BOTH)
+    assert told[0] == "indeterminate"
+    assert "is not understood" in told[1]

@@ -1,0 +1,8 @@
+"""What all tests share: times are not tested, so a slow machine fails nothing."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+settings.register_profile("opfield", deadline=None)
+settings.load_profile("opfield")
