@@ -58,6 +58,10 @@ def judge_exception(error: BaseException) -> tuple[Status, Failure]:
         return Status.INFRASTRUCTURE_FAILURE, Failure(snake_case(name), f"{name}: {safe_text(error)}")
 
 
+# Characters kept from each end of a text of megabytes.
+_KEPT_END: Final = 100_000
+
+
 def failure_as_recorded(failure: Failure, secrets: tuple[str, ...] = ()) -> Failure:
     r"""Return the failure as the ledger keeps it: scrubbed, on one line, bounded.
 
@@ -76,8 +80,15 @@ def failure_as_recorded(failure: Failure, secrets: tuple[str, ...] = ()) -> Fail
 def printable(text: str, secrets: tuple[str, ...] = ()) -> str:
     """Return `text` scrubbed, its terminal sequences removed and other unsafe characters shown as escapes.
 
-    Lines are kept.
+    Lines are kept. Of a text of megabytes the beginning and the end are, since looking for secrets in all of it takes
+    longer than a trial may.
     """
+    if len(text) > 2 * _KEPT_END:
+        # Named secrets go first, so that none is cut in two.
+        for secret in secrets:
+            text = text.replace(secret, "***")
+        cut = len(text) - 2 * _KEPT_END
+        text = f"{text[:_KEPT_END]}\n… ({cut:,} characters cut) …\n{text[-_KEPT_END:]}"
     return _UNSAFE.sub(_escape, scrub(_ANSI.sub("", text).replace("\r\n", "\n"), secrets))
 
 

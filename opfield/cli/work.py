@@ -54,7 +54,8 @@ def run_command(
     them. A campaign that was interrupted goes on; a finished one says so and appends nothing.
     """
     given = domain_options(target, context.args)
-    campaign = load_campaign(target, given)
+    with prints_to_stderr():
+        campaign = load_campaign(target, given)
     if plan_only:
         return _print_plan(prepare(campaign, installed_views()), warehouse, as_json)
     options = RunOptions(
@@ -93,7 +94,8 @@ def resume_command(
     told = started["provenance"]
     if told["target"] is None:
         raise OpfieldError("this campaign was started from Python; run the same declaration there again to go on")
-    declared = load_campaign(told["target"], _read_options(told["target"], told["options"]))
+    with prints_to_stderr():
+        declared = load_campaign(told["target"], _read_options(told["target"], told["options"]))
     prepared = prepare(declared, installed_views())
     if prepared.campaign_id != campaign_id:
         members = ", ".join(differing_members(started["identity"], prepared.identity))

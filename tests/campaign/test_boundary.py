@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from opfield.campaign.boundary import is_coroutine_runner, run_trial, run_trial_async
 from opfield.campaign.evidence import Stopwatch, TrialEvidence, failure_evidence, timeout_failure
+from opfield.campaign.failures import printable
 from opfield.core import Failure, MissingReason, Status, canonical_json
 from opfield.experiment import Coordinate, DomainFailure, InfrastructureFailure, TrialRequest, TrialResult
 from opfield.warehouse.artifacts import INLINE_LIMIT
@@ -563,3 +564,10 @@ def test_any_answer_gives_valid_evidence(value: Any) -> None:
 @given(st.sampled_from([ValueError, DomainFailure, InfrastructureFailure, OSError, RateLimitError]), scalars, scalars)
 def test_any_exception_gives_valid_evidence(kind: Callable[[Any, Any], BaseException], first: Any, second: Any) -> None:
     assert_valid(raised(kind(first, second)))
+
+
+def test_a_message_of_megabytes_is_cut_at_once() -> None:
+    text = printable("a" * 99_995 + "SECRET-VALUE" + "b" * 500_000, ("SECRET-VALUE",))
+    assert len(text) < 250_000
+    assert "characters cut" in text
+    assert "SECRET" not in text
