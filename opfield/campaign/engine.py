@@ -160,7 +160,7 @@ class _Opening:
             writer.accept(ledger.CAMPAIGN_STARTED, {**prepared.started, "provenance": told}, prepared.artifacts)
         for payload in prepared.registered:
             if payload["candidate_id"] not in writer.state.registered:
-                writer.accept(ledger.CANDIDATE_REGISTERED, payload, prepared.artifacts)
+                writer.accept(ledger.CANDIDATE_REGISTERED, payload)
         writer.flush()
 
     def _run_trials(self, executor: TrialExecutor, pending: list[Coordinate]) -> _Stop | None:
