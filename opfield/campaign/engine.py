@@ -220,7 +220,7 @@ class _Opening:
             future = executor.submit(task, self.limits.timeout_s)
             self.tasks[future] = task
             future.add_done_callback(self.done.put)
-            if future.done():
+            if executor.slots == 1:
                 # An in-line trial has taken the caller's time already: it is accepted before the next one starts.
                 return
 

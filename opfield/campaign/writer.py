@@ -69,6 +69,7 @@ class CampaignWriter:
         self._first_waited = 0.0
         self._publisher = ThreadPoolExecutor(1, thread_name_prefix="opfield-publisher")
         self._publications: list[Future[None]] = []
+        self._failure: BaseException | None = None
         # Whoever accepts may be busy with a long trial, so a thread of its own sees to it that segments close by age.
         self._turn = threading.RLock()
         self._closed = threading.Event()
@@ -125,8 +126,7 @@ class CampaignWriter:
         with self._turn:
             self._publisher.shutdown(wait=True)
         self._con.close()
-        has_failed = any(publication.exception() for publication in self._publications)
-        if not has_failed and not self._waiting:
+        if self._failure is None and not self._waiting:
             self._keep_checkpoint(self._checkpointed + 1)
 
     def _close_by_age(self) -> None:
@@ -142,7 +142,7 @@ class CampaignWriter:
             return
         events, artifacts = self._waiting, self._retained
         self._waiting, self._retained = [], []
-        self._publications = [each for each in self._publications if not each.done() or each.exception()]
+        self._publications = [each for each in self._publications if not each.done()]
         self._publications.append(self._publisher.submit(self._publish, events, artifacts))
         if len(self._publications) > PUBLICATIONS:
             self._publications[0].result()
@@ -159,8 +159,15 @@ class CampaignWriter:
 
     def _publish(self, events: list[Event], artifacts: list[Artifact]) -> None:
         # One thread publishes in order, so a failed segment must stop the ones behind it.
-        if any(each.done() and each.exception() for each in self._publications):
-            raise WarehouseError("an earlier segment could not be published; nothing after it was accepted")
+        if self._failure is not None:
+            raise self._failure
+        try:
+            self._publish_segment(events, artifacts)
+        except BaseException as error:
+            self._failure = error
+            raise
+
+    def _publish_segment(self, events: list[Event], artifacts: list[Artifact]) -> None:
         retained: dict[str, str] = {}
         if artifacts:
             path = write_artifacts(self.root, self.campaign_id, artifacts)
@@ -177,9 +184,8 @@ class CampaignWriter:
     def _raise_failed(self) -> None:
         if os.getpid() != self._process:
             raise WarehouseError("a process forked by a runner cannot write its parent's campaign; let it end")
-        for publication in self._publications:
-            if publication.done():
-                publication.result()
+        if self._failure is not None:
+            raise self._failure
 
 
 @contextmanager
