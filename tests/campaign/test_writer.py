@@ -308,7 +308,7 @@ def test_a_long_run_keeps_checkpoints_on_its_way(root: Path, monkeypatch: pytest
     saved: list[int] = []
     monkeypatch.setattr(writer, "save_state", lambda _, state: saved.append(state.sequence))
     write(root)
-    assert saved == [4, 8, 16, 20]
+    assert saved == [3, 4, 5, 7, 9, 12, 15, 19, 20]  # each at least a quarter longer than the last, and the end
 
 
 # Attempts
