@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -335,15 +338,24 @@ def _print_next_steps(verdict: dict[str, Any], root: Path) -> None:
     )
     say("")
     say("next:")
-    say(f"  opfield sql {_shell_word(query)}{named}")
+    opfield, python = _programs()
+    say(f"  {opfield} sql {_shell_word(query)}{named}")
     case, label = shlex.quote(strongest["case_id"]), shlex.quote(strongest["label"])
     elsewhere = named.partition(" --warehouse")
     say(
-        f"  opfield show {short(verdict['campaign']['campaign_id'])} --case {case} --candidate {label} "
+        f"  {opfield} show {short(verdict['campaign']['campaign_id'])} --case {case} --candidate {label} "
         f"--repeat {strongest['repeat']}{elsewhere[1]}{elsewhere[2]}"
     )
     files = f"{root}/measurements/{partition(verdict['campaign']['campaign_id'])}/*.parquet"
-    say(f"  python -c {_shell_word(f'import polars as pl; print(pl.scan_parquet({files!r}).collect())')}")
+    say(f"  {python} -c {_shell_word(f'import polars as pl; print(pl.scan_parquet({files!r}).collect())')}")
+
+
+def _programs() -> tuple[str, str]:
+    """Return how to call this command and its Python from a shell: by name where that finds them, else by path."""
+    called = Path(sys.argv[0])
+    if called.name != "opfield" or shutil.which("opfield"):
+        return "opfield", "python"
+    return os.path.relpath(called), os.path.relpath(sys.executable)
 
 
 def _shell_word(text: str) -> str:
