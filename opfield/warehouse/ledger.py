@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from opfield.errors import DamageError, LostRaceError
 from opfield.warehouse.contract import arrow_schema
 from opfield.warehouse.durable import publish_new, write_temporary
-from opfield.warehouse.layout import segment_name, table_folder
+from opfield.warehouse.layout import FIRST, segment_name, table_folder
 
 SCHEMA_VERSION: Final = 1
 
@@ -142,11 +142,11 @@ def write_parquet(table: pa.Table, path: Path | io.BytesIO) -> None:
     pq.write_table(table, path, compression="zstd")
 
 
-def segments(root: Path, campaign_id: str, after: int = 0) -> list[Path]:
-    """Return the segments that start after a sequence, in order; tombstones of a sealed campaign included."""
+def segments(root: Path, campaign_id: str) -> list[Path]:
+    """Return a campaign's segments in order; tombstones of a sealed campaign included, its zero-row file not."""
     folder = table_folder(root, "events", campaign_id)
     names = sorted(path.name for path in folder.glob("[0-9]" * 12 + ".parquet"))
-    return [folder / name for name in names if name > segment_name(after)]
+    return [folder / name for name in names if name != FIRST]
 
 
 def read_segment(path: Path, after: int = 0) -> Iterator[Event]:

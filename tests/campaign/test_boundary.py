@@ -1,13 +1,10 @@
+"""The trial boundary: whatever a runner answers, its trial ends as valid evidence."""
+
 from __future__ import annotations
 
 import asyncio
-import errno
 import functools
 import math
-import pickle
-import re
-import threading
-import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -21,77 +18,12 @@ from hypothesis import strategies as st
 
 from opfield.campaign.boundary import is_coroutine_runner, run_trial, run_trial_async
 from opfield.campaign.evidence import Stopwatch, TrialEvidence, failure_evidence, timeout_failure
-from opfield.campaign.failures import printable
-from opfield.core import Failure, MissingReason, Status, canonical_json
-from opfield.experiment import Coordinate, DomainFailure, InfrastructureFailure, TrialRequest, TrialResult
+from opfield.core import Failure, MissingReason, Status
+from opfield.experiment import Coordinate, TrialRequest, TrialResult
 from opfield.warehouse.artifacts import INLINE_LIMIT
 from tests.campaign import runners
 from tests.campaign.runners import GOOD, SPEC, context_of, task_of
-
-TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
-
-
-def answer(value: Any, **more: Any) -> TrialEvidence:
-    return run_trial(context_of(lambda _: value, **more), task_of())
-
-
-def raised(error: BaseException, **more: Any) -> TrialEvidence:
-    def runner(trial: TrialRequest) -> NoReturn:
-        raise error
-
-    return run_trial(context_of(runner, **more), task_of())
-
-
-def values(evidence: TrialEvidence) -> dict[str, float | None]:
-    return {each.metric: each.value for each in evidence.measurements}
-
-
-def reasons(evidence: TrialEvidence) -> dict[str, str | None]:
-    return {each.metric: each.missing_reason for each in evidence.measurements}
-
-
-def failure_of(evidence: TrialEvidence) -> Failure:
-    assert evidence.failure is not None
-    return evidence.failure
-
-
-def assert_valid(evidence: TrialEvidence) -> None:
-    """Hold evidence to every rule that the ledger relies on."""
-    declared = {metric.name: metric for metric in runners.METRICS}
-    assert type(evidence.status) is Status
-    assert (evidence.failure is None) == (evidence.status is Status.SUCCESS)
-    names = [each.metric for each in evidence.measurements]
-    assert names == sorted(set(names))
-    assert set(names) <= set(declared)
-    if evidence.status is Status.SUCCESS:
-        assert set(names) == set(declared)
-    for each in evidence.measurements:
-        if each.value is None:
-            assert each.missing_reason in set(MissingReason)
-        else:
-            assert type(each.value) is float
-            assert declared[each.metric].refusal(each.value) is None
-            assert each.missing_reason is None
-    if evidence.failure is not None:
-        assert 0 < len(evidence.failure.code) <= 100
-        assert len(evidence.failure.message) <= 500
-        assert not {unicodedata.category(sign) for sign in evidence.failure.message} & {"Cc", "Cs"}
-        assert type(evidence.failure.is_retryable) is bool
-    retained = {artifact.artifact_id for artifact in evidence.artifacts}
-    assert evidence.artifact_id is None or evidence.artifact_id in retained
-    assert TIMESTAMP.fullmatch(evidence.started_at)
-    assert TIMESTAMP.fullmatch(evidence.finished_at)
-    assert evidence.started_at <= evidence.finished_at
-    assert evidence.duration_s >= 0
-    assert evidence.cost_usd is None or (math.isfinite(evidence.cost_usd) and evidence.cost_usd >= 0)
-    canonical_json(
-        [
-            [evidence.cost_usd, evidence.input_tokens, evidence.output_tokens, evidence.duration_s],
-            [[each.metric, each.value, each.missing_reason] for each in evidence.measurements],
-            [evidence.failure.code, evidence.failure.message] if evidence.failure else None,
-        ]
-    )
-    assert pickle.loads(pickle.dumps(evidence)) == evidence
+from tests.campaign.trials import answer, assert_valid, failure_of, keys, reasons, scalars, values
 
 
 def test_a_mapping_is_a_success_with_its_metrics_in_order() -> None:
@@ -214,146 +146,6 @@ def test_a_status_may_be_its_name_and_a_failure_without_reason_is_unspecified() 
     evidence = answer(TrialResult(status="cancelled"))  # type: ignore[arg-type]
     assert evidence.status is Status.CANCELLED
     assert failure_of(evidence).code == "unspecified"
-
-
-class RateLimitError(Exception):
-    pass
-
-
-class SomeError(Exception):
-    pass
-
-
-class ReadTimeout(SomeError):  # noqa: N818 - the name that a client library gives it
-    pass
-
-
-class HTTPStatusError(Exception):
-    def __init__(self, status: Any) -> None:
-        super().__init__(f"status {status}")
-        self.response = type("Response", (), {"status_code": status})()
-
-
-class StatusError(Exception):
-    def __init__(self, status: Any) -> None:
-        super().__init__(f"status {status}")
-        self.status_code = status
-
-
-class MuteError(Exception):
-    def __str__(self) -> str:
-        raise RuntimeError("no text")
-
-    @property
-    def status_code(self) -> int:
-        raise RuntimeError("no status")
-
-
-class Hollow(DomainFailure):
-    @property
-    def code(self) -> str:
-        raise RuntimeError("no code")
-
-    @code.setter
-    def code(self, value: str) -> None:
-        pass
-
-
-@pytest.mark.parametrize(
-    ("error", "code", "is_retryable"),
-    [
-        (TimeoutError(), "timeout", True),
-        (ReadTimeout(), "timeout", True),
-        (StatusError(408), "timeout", True),
-        (ConnectionRefusedError(), "connection", True),
-        (BrokenPipeError(), "connection", True),
-        (OSError(errno.EHOSTUNREACH, "no route"), "connection", True),
-        (OSError(errno.ENOENT, "no file"), "file_not_found_error", False),
-        (RateLimitError(), "rate_limit", True),
-        (StatusError(429), "rate_limit", True),
-        (StatusError(409), "server_error", True),
-        (HTTPStatusError(503), "server_error", True),
-        (HTTPStatusError(401), "http_status_error", False),
-        (StatusError("503"), "status_error", False),
-        (InfrastructureFailure("quota", "used up"), "quota", False),
-        (InfrastructureFailure("busy", "later", is_retryable=True), "busy", True),
-        (InfrastructureFailure("busy", "later", is_retryable="yes"), "busy", False),  # type: ignore[arg-type]
-        (MemoryError(), "memory_error", False),
-        (RecursionError("too deep"), "recursion_error", False),
-        (SystemExit(0), "system_exit", False),
-        (GeneratorExit(), "generator_exit", False),
-        (asyncio.CancelledError(), "cancelled_error", False),
-        (MuteError(), "mute_error", False),
-        (Hollow("odd"), "hollow", False),
-        (ExceptionGroup("two", [ConnectionResetError(), TimeoutError()]), "connection", True),
-        (ExceptionGroup("two", [ConnectionResetError(), ExceptionGroup("in", [KeyError("x")])]), "key_error", False),
-        (BaseExceptionGroup("one", [KeyboardInterrupt()]), "keyboard_interrupt", False),
-    ],
-)  # fmt: skip
-def test_what_a_runner_raises_is_an_infrastructure_failure(error: BaseException, code: str, is_retryable: bool) -> None:
-    evidence = raised(error)
-    assert evidence.status is Status.INFRASTRUCTURE_FAILURE
-    assert failure_of(evidence).code == code
-    assert failure_of(evidence).is_retryable is is_retryable
-    assert_valid(evidence)
-
-
-def test_a_domain_failure_is_evidence_against_the_arm() -> None:
-    evidence = raised(DomainFailure("no_answer", "the system gave none"))
-    assert evidence.status is Status.DOMAIN_FAILURE
-    assert failure_of(evidence) == Failure("no_answer", "the system gave none")
-    assert raised(ExceptionGroup("g", [DomainFailure("x")])).status is Status.DOMAIN_FAILURE
-
-
-def test_ctrl_c_passes_on_in_the_main_thread_only() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        run_trial(context_of(runners.interrupting), task_of())
-    found: list[TrialEvidence] = []
-    thread = threading.Thread(target=lambda: found.append(run_trial(context_of(runners.interrupting), task_of())))
-    thread.start()
-    thread.join()
-    assert failure_of(found[0]).code == "keyboard_interrupt"
-
-
-def test_the_traceback_is_retained_and_is_the_evidence_where_the_runner_left_none() -> None:
-    evidence = run_trial(context_of(runners.raising), task_of(3))
-    (artifact,) = evidence.artifacts
-    assert artifact.artifact_id == evidence.artifact_id
-    assert (artifact.media_type, artifact.schema) == ("text/plain", "opfield.failure/v1")
-    text = (artifact.content or b"").decode()
-    assert "ValueError: bad input in case 3" in text
-    assert "in raising" in text
-    assert "in run_trial" not in text
-
-
-def test_what_the_runner_left_before_it_raised_is_the_evidence() -> None:
-    def runner(trial: TrialRequest) -> NoReturn:
-        trial.artifacts.put({"ranking": []})
-        raise ValueError
-
-    evidence = run_trial(context_of(runner), task_of())
-    assert [artifact.media_type for artifact in evidence.artifacts] == ["application/json", "text/plain"]
-    assert evidence.artifact_id == evidence.artifacts[0].artifact_id
-
-
-def test_a_message_is_folded_bounded_scrubbed_and_printable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEST_KEY", "tr0ub4dor/&3")
-    message = "\x1b[31mred\x1b[0m\nline\ttwo \x00 \udc80 \u202e tr0ub4dor/&3 tr0ub4dor%2F%263 " + "x" * 1000
-    evidence = raised(ValueError(message), secrets=("TEST_KEY", "TEST_UNSET"))
-    told = failure_of(evidence).message
-    assert told.startswith(r"ValueError: red line two \x00 \udc80 \u202e *** *** xxx")
-    assert re.search(r"x… \(\d{4} characters\)$", told)
-    assert len(told) == 500
-    text = (evidence.artifacts[0].content or b"").decode()
-    assert "tr0ub4dor" not in text
-    assert "x" * 1000 in text
-    assert_valid(evidence)
-
-
-def test_a_stated_message_too_long_for_the_ledger_is_retained_whole() -> None:
-    evidence = answer(TrialResult(status=Status.DOMAIN_FAILURE, failure=Failure("long", "word " * 500)))
-    assert evidence.artifact_id == evidence.artifacts[0].artifact_id
-    assert evidence.artifacts[0].content == b"word " * 500
 
 
 def test_output_and_observations_are_retained_without_the_coordinate() -> None:
@@ -529,15 +321,19 @@ def test_the_clocks_agree() -> None:
     assert (finished - started).total_seconds() == pytest.approx(evidence.duration_s, abs=2e-6)
 
 
-keys = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.binary(max_size=4))
-scalars = st.one_of(keys, st.decimals())
 names = st.one_of(st.sampled_from([metric.name for metric in runners.METRICS]), st.text(max_size=5), keys)
+
+
 mappings = st.one_of(st.dictionaries(names, scalars, max_size=6), scalars)
+
+
 anything = st.recursive(
     scalars,
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(keys, inner, max_size=3)),
     max_leaves=6,
 )
+
+
 results = st.builds(
     TrialResult,
     metrics=mappings,
@@ -558,16 +354,3 @@ results = st.builds(
 @given(st.one_of(results, mappings, anything))
 def test_any_answer_gives_valid_evidence(value: Any) -> None:
     assert_valid(answer(value))
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.sampled_from([ValueError, DomainFailure, InfrastructureFailure, OSError, RateLimitError]), scalars, scalars)
-def test_any_exception_gives_valid_evidence(kind: Callable[[Any, Any], BaseException], first: Any, second: Any) -> None:
-    assert_valid(raised(kind(first, second)))
-
-
-def test_a_message_of_megabytes_is_cut_at_once() -> None:
-    text = printable("a" * 99_995 + "SECRET-VALUE" + "b" * 500_000, ("SECRET-VALUE",))
-    assert len(text) < 250_000
-    assert "characters cut" in text
-    assert "SECRET" not in text

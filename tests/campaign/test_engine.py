@@ -50,6 +50,15 @@ def selected_label(root: Path, outcome: Outcome) -> str:
     return str(rows(root, f"select label from candidates where candidate_id = '{outcome.selected}'")[0]["label"])
 
 
+@pytest.fixture
+def outage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A provider's outage, for as long as this file stands."""
+    file = tmp_path / "outage"
+    file.touch()
+    monkeypatch.setenv("OPFIELD_TEST_OUTAGE", str(file))
+    return file
+
+
 def test_a_campaign_runs_to_a_selection_with_the_events_of_the_formula(tmp_path: Path) -> None:
     outcome = run(small(), tmp_path)
     assert (outcome.state, outcome.outcome) == ("completed", "selected")
@@ -101,10 +110,7 @@ def test_a_domain_failure_is_evidence_against_its_arm(tmp_path: Path) -> None:
     ]
 
 
-def test_an_outage_pauses_and_resume_finishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    outage = tmp_path / "outage"
-    outage.touch()
-    monkeypatch.setenv("OPFIELD_TEST_OUTAGE", str(outage))
+def test_an_outage_pauses_and_resume_finishes(tmp_path: Path, outage: Path) -> None:
     declared, root = small(run=offline), tmp_path / "warehouse"
     paused = run(declared, root, executor="inline")
     assert (paused.state, paused.pending) == ("paused", 18)
@@ -115,12 +121,7 @@ def test_an_outage_pauses_and_resume_finishes(tmp_path: Path, monkeypatch: pytes
     assert audit(root).findings == ()
 
 
-def test_finishing_with_failures_records_what_was_tried_and_what_was_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    outage = tmp_path / "outage"
-    outage.touch()
-    monkeypatch.setenv("OPFIELD_TEST_OUTAGE", str(outage))
+def test_finishing_with_failures_records_what_was_tried_and_what_was_not(tmp_path: Path, outage: Path) -> None:
     root = tmp_path / "warehouse"
     paused = run(small(run=offline), root, executor="inline")
     finished = finish_with_failures(root, paused.campaign_id)
@@ -154,10 +155,7 @@ def test_ctrl_c_keeps_what_was_accepted(tmp_path: Path) -> None:
     assert finished.appended == 18 - kept + 5
 
 
-def test_a_cancelled_campaign_has_no_verdict_and_takes_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    outage = tmp_path / "outage"
-    outage.touch()
-    monkeypatch.setenv("OPFIELD_TEST_OUTAGE", str(outage))
+def test_a_cancelled_campaign_has_no_verdict_and_takes_no_more(tmp_path: Path, outage: Path) -> None:
     root = tmp_path / "warehouse"
     paused = run(small(run=offline), root, executor="inline")
     assert cancel(root, paused.campaign_id, "wrong prompt").state == "cancelled"
@@ -168,11 +166,8 @@ def test_a_cancelled_campaign_has_no_verdict_and_takes_no_more(tmp_path: Path, m
 
 
 def test_another_runner_source_is_refused_unless_accepted_and_then_recorded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, outage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outage = tmp_path / "outage"
-    outage.touch()
-    monkeypatch.setenv("OPFIELD_TEST_OUTAGE", str(outage))
     root = tmp_path / "warehouse"
     paused = run(small(run=offline), root, executor="inline")
     outage.unlink()
@@ -336,10 +331,8 @@ def test_a_changed_source_is_told_of_a_finished_campaign(tmp_path: Path, monkeyp
     assert 'version = "2"' in again.reason
 
 
-def test_attempts_are_counted_across_openings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    outage, root = tmp_path / "outage", tmp_path / "warehouse"
-    outage.touch()
-    monkeypatch.setenv("OPFIELD_TEST_OUTAGE", str(outage))
+def test_attempts_are_counted_across_openings(tmp_path: Path, outage: Path) -> None:
+    root = tmp_path / "warehouse"
     run(small(run=offline), root, executor="inline")
     recorded, _ = read_attempts(root, next(iter(campaigns_on_disk(root))))
     made = {each.coordinate: each.attempt for each in recorded}
