@@ -119,15 +119,12 @@ def _list_files(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | N
 
 
 def _again(read: Callable[[], Answer]) -> Answer:
-    """Return what `read` gives, trying again where a file vanished under it."""
+    """Return what `read` gives, trying again where a file vanished or was exchanged under it."""
     for attempt in range(_RETRIES):
         try:
             return read()
         except duckdb.Error as error:
-            is_about_files = isinstance(error, duckdb.IOException) or (
-                isinstance(error, duckdb.InvalidInputException) and ".parquet" in str(error)
-            )
-            if not is_about_files:
+            if not _is_about_files(error):
                 raise OpfieldError(str(error)) from error
             if attempt + 1 == _RETRIES:
                 raise WarehouseError(
@@ -135,6 +132,14 @@ def _again(read: Callable[[], Answer]) -> Answer:
                 ) from error
             time.sleep(_PAUSE_S)
     raise AssertionError("unreachable")
+
+
+def _is_about_files(error: duckdb.Error) -> bool:
+    # A scan opens its files twice. Where one was exchanged in between, the footer of the first does not fit the bytes
+    # of the second, and what Thrift says of it comes as the bare base class, which no fault of a query does.
+    is_malformed = type(error) is duckdb.Error
+    is_bad_parquet = isinstance(error, duckdb.InvalidInputException) and ".parquet" in str(error)
+    return is_malformed or is_bad_parquet or isinstance(error, duckdb.IOException)
 
 
 def read_rows(con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
@@ -208,10 +213,11 @@ class Warehouse:
         def read() -> list[dict[str, Any]]:
             try:
                 return _rows(self.connection(query), query, parameters)
-            except duckdb.IOException:
-                # A file is gone since the snapshot was taken: the next attempt takes another one.
-                self._con = None
-                self._installed.clear()
+            except duckdb.Error as error:
+                if _is_about_files(error):
+                    # A file is not what it was when the snapshot was taken: the next attempt takes another one.
+                    self._con = None
+                    self._installed.clear()
                 raise
 
         return _again(read)
