@@ -23,6 +23,7 @@ _TOKEN = re.compile(
 )
 _MACRO = re.compile(r"\A\s*create\s+(?:or\s+replace\s+)?macro\s+(?P<name>\w+)\s*\((?P<parameters>[^)]*)\)\s*as\b", re.I)
 _NEEDS = re.compile(r"\s*\w+(\s+or\s+\w+)*(\s*,\s*\w+(\s+or\s+\w+)*)*\s*")
+_TAKES = re.compile(r"\s*\w+(\s*,\s*\w+)*\s*")
 _WORDLIKE = re.compile(r"""[\w.'"$]""")
 _SEPARATE = frozenset("(),;[]{}")
 
@@ -110,6 +111,23 @@ def header_needs(header: str) -> tuple[tuple[str, ...], ...]:
     if len(lines) > 1 or not _NEEDS.fullmatch(lines[0]):
         raise WarehouseError(f"its needs are {lines}; write one line such as: needs: metric, at_least or at_most")
     return tuple(tuple(re.split(r"\s+or\s+", each.strip())) for each in lines[0].split(","))
+
+
+def header_takes(header: str) -> frozenset[str] | None:
+    r"""Return the options that a gate kind's header says it understands, or None where it does not say.
+
+    Raises:
+        WarehouseError: The line is not of the form `takes: within, alpha`.
+
+    >>> sorted(header_takes("Why.\ntakes: within, alpha\ncolumns:\n  a: A.") or ())
+    ['alpha', 'within']
+    """
+    lines = re.findall(r"^takes:(.*)$", header_meaning(header), re.MULTILINE)
+    if not lines:
+        return None
+    if len(lines) > 1 or not _TAKES.fullmatch(lines[0]):
+        raise WarehouseError(f"what it takes is {lines}; write one line such as: takes: within, alpha")
+    return frozenset(each.strip() for each in lines[0].split(","))
 
 
 def macro_body(sql: str) -> str | None:

@@ -23,6 +23,7 @@ from opfield.warehouse.sql_text import (
     header_columns,
     header_meaning,
     header_needs,
+    header_takes,
     macro_body,
     macro_signature,
     names_read,
@@ -44,15 +45,16 @@ _VERDICT_COLUMNS = {
     "campaign_id": "Campaign that was judged.",
     "candidate_id": "Candidate that was judged.",
     "gate_ix": "Position of the gate in the policy, counted from 0.",
+    "scope": "Cases that were judged over, as in `judged_scopes`; empty for all of them.",
     "status": "pass, fail or indeterminate.",
     "message": "The value, the bound and the reason, in words.",
     "value": "What was compared; NULL where unknown.",
     "threshold": "What it was compared with; NULL where the gate has none.",
 }
-_VERDICT_TYPES = ("varchar", "varchar", "integer", "varchar", "varchar", "double", "double")
+_VERDICT_TYPES = ("varchar", "varchar", "integer", "varchar", "varchar", "varchar", "double", "double")
 _VERDICT_MEANING = (
     "Verdicts: what the gate kinds in use yield.\n"
-    "Grain: one row for each candidate and gate whose kind is known. A gate without a row is indeterminate."
+    "Grain: one row for each candidate, gate whose kind is known, and scope of it. Without one a gate is indeterminate."
 )
 
 
@@ -92,6 +94,11 @@ class Relation:
     def needs(self) -> tuple[tuple[str, ...], ...]:
         """What a gate of this kind must name: of each inner tuple, one of metric, threshold and options at least."""
         return header_needs(self.header)
+
+    @property
+    def takes(self) -> frozenset[str] | None:
+        """Names of the options that a gate of this kind understands; None where its header does not say."""
+        return header_takes(self.header)
 
     @property
     def columns(self) -> dict[str, str]:
@@ -156,6 +163,11 @@ class ViewSet:
     def gate_needs(self) -> dict[str, tuple[tuple[str, ...], ...]]:
         """What a gate of each kind must name, by kind; see `Relation.needs`."""
         return {kind: each.needs for each in self.relations.values() if (kind := each.gate_kind)}
+
+    @cached_property
+    def gate_takes(self) -> dict[str, frozenset[str] | None]:
+        """Options that a gate of each kind understands, by kind; see `Relation.takes`."""
+        return {kind: each.takes for each in self.relations.values() if (kind := each.gate_kind)}
 
     def restricted(self, kinds: Collection[str]) -> Self:
         """Return the views with these gate kinds only: the same ones where these are all.
@@ -356,6 +368,7 @@ def _read_relation(path: Path, layer: str) -> Relation:
     if relation.gate_kind is not None:
         try:
             header_needs(header)
+            header_takes(header)
         except WarehouseError as error:
             raise WarehouseError(f"{path}: {error}") from None
     return relation

@@ -25,12 +25,12 @@ with deciding as (
 
 scores as (
     select
-        bounds.campaign_id,
-        bounds.candidate_id,
-        bounds.mean_delta,
-    from bounds
+        comparisons.campaign_id,
+        comparisons.candidate_id,
+        comparisons.mean_delta,
+    from comparisons
     inner join declarations
-        on bounds.campaign_id = declarations.campaign_id and bounds.metric = declarations.preference
+        on comparisons.campaign_id = declarations.campaign_id and comparisons.metric = declarations.preference
 ),
 
 standing as (

@@ -16,11 +16,11 @@
 --   m7: The same of the eighth metric; 0 where there is none.
 with oriented as (
     select
-        bounds.campaign_id,
-        bounds.candidate_id,
+        comparisons.campaign_id,
+        comparisons.candidate_id,
         metrics.metric_ix,
-        metrics.direction * bounds.candidate_mean as value,
-    from bounds
+        metrics.direction * comparisons.candidate_mean as value,
+    from comparisons
     inner join metrics using (campaign_id, metric)
 ),
 

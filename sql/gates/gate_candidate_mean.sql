@@ -1,12 +1,14 @@
 -- Gate kind candidate_mean: is the candidate's own mean of a metric, in its own unit, within the bounds?
--- Grain: one row for each candidate and gate of this kind.
+-- Grain: one row for each candidate, gate of this kind and scope.
 -- Options: `at_least` and `at_most`. The mean is over the candidate's own declared
 -- coordinates. With gaps the numerically lowest and highest fill decide; where neither settles it, nothing does.
 -- needs: metric, at_least or at_most
+-- takes: at_least, at_most, within
 -- columns:
 --   campaign_id: Campaign that was judged.
 --   candidate_id: Candidate that was judged.
 --   gate_ix: Position of the gate in the policy, counted from 0.
+--   scope: Cases that were judged over, as in `judged_scopes`; empty for all of them.
 --   status: pass, fail or indeterminate.
 --   message: The value, the bound and the reason, in words.
 --   value: Mean over all declared coordinates; NULL where a value is missing or unknown.
@@ -30,15 +32,21 @@ compared as (
         asked.campaign_id,
         bounds.candidate_id,
         asked.gate_ix,
+        judged_scopes.scope,
         asked.metric,
         asked.at_least,
         asked.at_most,
         asked.is_understood,
         bounds.is_whole,
+        bounds.cases,
         bounds.candidate_mean_low as low,
         bounds.candidate_mean_high as high,
     from asked
-    inner join bounds using (campaign_id, metric)
+    inner join judged_scopes using (campaign_id, gate_ix)
+    inner join bounds
+        on asked.campaign_id = bounds.campaign_id
+        and asked.metric = bounds.metric
+        and judged_scopes.scope = bounds.scope
 ),
 
 judged as (
@@ -46,6 +54,7 @@ judged as (
         campaign_id,
         candidate_id,
         gate_ix,
+        scope,
         case
             when not is_understood or (at_least is null and at_most is null) then 'indeterminate'
             when high < at_least or low > at_most then 'fail'
@@ -54,6 +63,7 @@ judged as (
         end as status,
         case
             when not is_whole then not_whole_message()
+            when cases = 0 then no_case_message()
             when not is_understood then 'an option is not understood: at_least and at_most are finite numbers'
             when at_least is null and at_most is null
                 then 'the gate names no bound; give it at_least or at_most'

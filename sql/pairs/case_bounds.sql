@@ -1,0 +1,136 @@
+-- Case bounds: between what limits each unit of a judged metric lies, whatever its missing values are.
+-- Grain: one row for each declared candidate, judged metric and declared case.
+-- Each missing value takes the worst and the best value of the metric's declared range; where one arm of a pair is known
+-- its value is used, so that the bounds are tight. Without gaps they equal what was found. A bound is NULL where a missing
+-- value would need an end of the range that is not declared.
+-- columns:
+--   campaign_id: Campaign.
+--   candidate_id: Candidate.
+--   metric: Metric.
+--   case_id: Case.
+--   missing: Declared pairs of the case with a value missing on either arm.
+--   mean_delta: Mean oriented delta over the pairs found; NULL without pairs.
+--   min_delta: Least oriented delta of a single pair found.
+--   delta_low: Mean oriented delta if every missing value were the one worst for the candidate.
+--   delta_high: Mean oriented delta if every missing value were the one best for the candidate.
+--   min_delta_low: Least oriented delta of a single pair in the worst case.
+--   min_delta_high: What the least oriented delta of a single pair cannot exceed; NULL where no pair limits it.
+--   candidate_low: Mean of the candidate if every missing value were the numerically lowest, in the metric's own unit.
+--   candidate_high: The same if every missing value were the numerically highest.
+with judged as (
+    select
+        comparisons.campaign_id,
+        comparisons.candidate_id,
+        comparisons.metric,
+        declarations.repeats,
+        comparisons.missing,
+        judged_metrics.direction,
+        judged_metrics.lower,
+        judged_metrics.upper,
+        if(judged_metrics.direction > 0, judged_metrics.lower, judged_metrics.upper) as worst,
+        if(judged_metrics.direction > 0, judged_metrics.upper, judged_metrics.lower) as best,
+    from comparisons
+    inner join judged_metrics using (campaign_id, metric)
+    inner join declarations using (campaign_id)
+    where comparisons.is_whole
+),
+
+full_units as materialized (
+    select
+        case_deltas.campaign_id,
+        case_deltas.candidate_id,
+        case_deltas.metric,
+        case_deltas.case_id,
+        0 as missing,
+        case_deltas.mean_delta,
+        case_deltas.min_delta,
+        case_deltas.mean_delta as delta_low,
+        case_deltas.mean_delta as delta_high,
+        case_deltas.min_delta as min_delta_low,
+        case_deltas.min_delta as min_delta_high,
+        case_deltas.candidate_mean as candidate_low,
+        case_deltas.candidate_mean as candidate_high,
+    from case_deltas
+    inner join judged using (campaign_id, candidate_id, metric)
+    where case_deltas.pairs = judged.repeats
+),
+
+gap_cases as materialized (
+    select
+        judged.campaign_id,
+        judged.candidate_id,
+        judged.metric,
+        workload.case_id,
+    from judged
+    inner join (select distinct campaign_id, case_id from cases) as workload using (campaign_id)
+    anti join full_units using (campaign_id, candidate_id, metric, case_id)
+    where judged.missing > 0
+),
+
+candidate_observations as (
+    select
+        campaign_id,
+        candidate_id,
+        metric,
+        case_id,
+        repeat,
+        value,
+    from observations
+    semi join gap_cases using (campaign_id, candidate_id, metric, case_id)
+    where arm = 'candidate'
+),
+
+filled as (
+    select
+        judged.campaign_id,
+        judged.candidate_id,
+        judged.metric,
+        gap_cases.case_id,
+        oriented_delta(
+            judged.direction, candidate_observations.value, baseline_observations.value
+        ) as delta,
+        oriented_delta(
+            judged.direction,
+            coalesce(candidate_observations.value, judged.worst),
+            coalesce(baseline_observations.value, judged.best)
+        ) as low_delta,
+        oriented_delta(
+            judged.direction,
+            coalesce(candidate_observations.value, judged.best),
+            coalesce(baseline_observations.value, judged.worst)
+        ) as high_delta,
+        coalesce(candidate_observations.value, judged.lower) as low_value,
+        coalesce(candidate_observations.value, judged.upper) as high_value,
+    from gap_cases
+    inner join judged using (campaign_id, candidate_id, metric)
+    inner join declared_pairs using (campaign_id, case_id)
+    left join baseline_observations using (campaign_id, metric, case_id, repeat)
+    left join candidate_observations using (campaign_id, candidate_id, metric, case_id, repeat)
+),
+
+gap_units as (
+    select
+        campaign_id,
+        candidate_id,
+        metric,
+        case_id,
+        count(*) - count(delta) as missing,
+        favg(delta) as mean_delta,
+        min(delta) as min_delta,
+        if(count(low_delta) = count(*), favg(low_delta), null) as delta_low,
+        if(count(high_delta) = count(*), favg(high_delta), null) as delta_high,
+        if(count(low_delta) = count(*), min(low_delta), null) as min_delta_low,
+        min(high_delta) as min_delta_high,
+        if(count(low_value) = count(*), favg(low_value), null) as candidate_low,
+        if(count(high_value) = count(*), favg(high_value), null) as candidate_high,
+    from filled
+    group by campaign_id, candidate_id, metric, case_id
+),
+
+bounded as (
+    select * from full_units
+    union all
+    select * from gap_units
+)
+
+select * from bounded
