@@ -1,4 +1,4 @@
-"""Write `sql/reference/t_quantiles.sql` and the coefficients of the macro `t_quantile` from SciPy and closed form.
+"""Write `sql/reference/t_quantiles.sql` from SciPy, and the coefficients of the macros that go on from its last row.
 
 Run it from the repository: `python scripts/t_quantiles.py`. The test suite runs `table_text` and compares.
 """
@@ -10,28 +10,32 @@ from pathlib import Path
 
 from scipy.stats import norm, t
 
-PROBABILITY = 0.975
+PROBABILITIES = {"quantile": 0.975, "power_quantile": 0.8}
 LAST_DF = 200
 
 _HEADER = """\
--- Quantiles of Student's t at .975, for two-sided intervals of 95 %. Written by scripts/t_quantiles.py from SciPy;
--- beyond the last row the macro t_quantile expands.
+-- Quantiles of Student's t at .975, for two-sided intervals of 95 %, and at .8, for effects that are found with that
+-- power. Written by scripts/t_quantiles.py from SciPy; beyond the last row the macros t_quantile and t_power_quantile
+-- expand.
 -- Grain: one row for each number of degrees of freedom from 1 to 200.
 -- columns:
 --   df: Degrees of freedom.
 --   quantile: The value that the variable stays below with probability .975.
+--   power_quantile: The value that the variable stays below with probability .8.
 """
 
 
 def table_text() -> str:
     """Return the text of `sql/reference/t_quantiles.sql`."""
-    rows = [f"    ({df}, {float(t.ppf(PROBABILITY, df))!r}e0)" for df in range(1, LAST_DF + 1)]
-    return f"{_HEADER}select df, quantile\nfrom (values\n" + ",\n".join(rows) + "\n) as listed (df, quantile)\n"
+    columns = ", ".join(["df", *PROBABILITIES])
+    quantiles = {df: [float(t.ppf(each, df)) for each in PROBABILITIES.values()] for df in range(1, LAST_DF + 1)}
+    rows = [f"    ({df}, {', '.join(f'{each!r}e0' for each in listed)})" for df, listed in quantiles.items()]
+    return f"{_HEADER}select {columns}\nfrom (values\n" + ",\n".join(rows) + f"\n) as listed ({columns})\n"
 
 
-def expansion_terms() -> tuple[float, ...]:
-    """Return z and the coefficients of 1/df to 1/df⁴ in the quantile's expansion (Abramowitz and Stegun 26.7.5)."""
-    z = Fraction(float(norm.ppf(PROBABILITY)))
+def expansion_terms(probability: float) -> tuple[float, ...]:
+    """Return z and the coefficients of 1/df to 1/df⁴ in a quantile's expansion (Abramowitz and Stegun 26.7.5)."""
+    z = Fraction(float(norm.ppf(probability)))
     polynomials = (
         z,
         (z**3 + z) / 4,
@@ -45,4 +49,5 @@ def expansion_terms() -> tuple[float, ...]:
 if __name__ == "__main__":
     root = Path(__file__).resolve().parent.parent
     (root / "sql" / "reference" / "t_quantiles.sql").write_text(table_text(), encoding="utf-8")
-    print("terms of sql/macros/t_quantile.sql:", *map(repr, expansion_terms()))
+    for column, probability in PROBABILITIES.items():
+        print(f"terms of sql/macros/t_{column}.sql:", *map(repr, expansion_terms(probability)))

@@ -54,7 +54,9 @@ def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
         DeclarationError: where a patch is refused, an input cannot be kept, or nothing is to be compared.
         UnknownNameError: where the policy names an unknown metric or gate kind.
     """
-    campaign.policy.check((metric.name for metric in campaign.metrics), views.gate_kinds, views.gate_needs)
+    names = (metric.name for metric in campaign.metrics)
+    campaign.policy.check(names, views.gate_kinds, views.gate_needs, views.gate_takes)
+    campaign.policy.check_scopes([case.groups for case in campaign.workload.cases])
     baseline = baseline_candidate(campaign.space)
     candidates = _proposed(campaign, baseline)
     workload = campaign.workload.as_json()

@@ -41,6 +41,9 @@ GATE_ENTRY_POINTS = "opfield.gates"
 JUDGING = ("decisions", "selection", "coverage", "comparisons", "gate_results")
 """What a campaign's verdict is read from; its SQL, and that of all it reads, is part of a policy's identity."""
 
+_MOST_EXPANDED = 40
+"""Relations that DuckDB may expand in place of one: binding forty takes some tens of milliseconds."""
+
 _VERDICT_COLUMNS = {
     "campaign_id": "Campaign that was judged.",
     "candidate_id": "Candidate that was judged.",
@@ -203,21 +206,15 @@ class ViewSet:
     def executable(self, name: str) -> str:
         """Return the SELECT by which a relation is installed.
 
-        Most relations are installed as they are written. A verdict reads the same evidence by way of many gates: there,
-        every relation that leads to the verdicts stands inline, and every other one is evaluated once, on top. So all
-        gates judge the same reading of the files, and the plan grows with the number of relations, not of paths.
+        Most relations are installed as they are written, so that a filter on one reaches the files. Where a relation reads
+        the same ones by way of many others, as a verdict does by way of its gates, everything below it stands inline,
+        each relation once: binding it grows with the number of relations, not of the paths between them.
         """
-        if name != VERDICTS and not self._leads_to_verdicts(name):
+        if self._expanded[name] <= _MOST_EXPANDED:
             return self.relations[name].sql
-        inline: list[str] = []
-        evidence: set[str] = set()
-        for each in (each for each in self.relations if each in self._below[name]):
-            if self.relations[each].gate_kind or each == VERDICTS or self._leads_to_verdicts(each):
-                inline.append(each)
-                evidence |= {read for read in self._reads[each] if not self.relations[read].is_macro}
-        steps = [f"{each} as materialized (\nselect * from {each}\n)" for each in sorted(evidence - set(inline))]
-        steps += [f"{each} as (\n{self.relations[each].sql}\n)" for each in inline]
-        return "with " + ",\n\n".join(steps) + f"\n\nselect * from {name}"
+        inline = [each for each in self.relations if each in self._below[name] - {name}]
+        steps = [f"{each} as (\n{self.relations[each].sql}\n)" for each in inline if not self.relations[each].is_macro]
+        return "with " + ",\n\n".join(steps) + f"\n\nselect * from (\n{self.relations[name].sql}\n)"
 
     @cached_property
     def _below(self) -> Mapping[str, frozenset[str]]:
@@ -227,8 +224,13 @@ class ViewSet:
             below[name] = frozenset({name}).union(*(below[each] for each in self._reads[name]))
         return below
 
-    def _leads_to_verdicts(self, name: str) -> bool:
-        return name != VERDICTS and VERDICTS in self._below[name]
+    @cached_property
+    def _expanded(self) -> Mapping[str, int]:
+        """How many relations each stands for, macros left out, once every one that it reads is expanded in its place."""
+        expanded: dict[str, int] = {}
+        for name, relation in self.relations.items():
+            expanded[name] = 0 if relation.is_macro else 1 + sum(expanded[each] for each in self._reads[name])
+        return expanded
 
 
 def load_views(extra_gate_dirs: Sequence[Path] = (), folder: Path | None = None) -> ViewSet:

@@ -23,6 +23,7 @@
 --   gates: Gates of the policy, in the order in which they decide.
 --   preference: Metric whose oriented change ranks the passing candidates; NULL where there is no preference.
 --   min_gain: What the best candidate's score must exceed to be selected.
+--   infers_to: cases_like_these, of which the cases are a sample, or these_cases, which are then all there is.
 --   seed_root: Root of all seeds, as 16 hex digits.
 --   started_at: UTC time of the first event.
 with started as (
@@ -60,6 +61,7 @@ described as (
         }]') as gates,
         json_extract_string(identity, '$.policy.preference') as preference,
         coalesce(json_extract_string(identity, '$.policy.min_gain')::double, 0) as min_gain,
+        coalesce(json_extract_string(identity, '$.policy.infers_to'), 'cases_like_these') as infers_to,
         json_extract_string(identity, '$.seed_root') as seed_root,
         recorded_at as started_at,
     from started

@@ -37,8 +37,10 @@ scope_pairs as (
     from restricted
     inner join scope_cases using (campaign_id, scope)
     inner join declared_pairs using (campaign_id, case_id)
+    inner join declarations using (campaign_id)
     left join cells
-        on declared_pairs.campaign_id = cells.campaign_id
+        on declarations.campaign_id = cells.campaign_id
+        and declarations.baseline_id = cells.candidate_id
         and declared_pairs.case_id = cells.case_id
         and declared_pairs.repeat = cells.repeat
         and cells.arm = 'baseline'

@@ -30,7 +30,7 @@ with asked as (
         json_extract_string(options, '$.excess') is null
         or coalesce(option_number(options, '$.excess') >= 0 and option_number(options, '$.excess') % 1 = 0, false)
             as is_excess_understood,
-        coalesce(json_type(options, '$.codes'), 'ARRAY') = 'ARRAY' as is_codes_understood,
+        coalesce(json_type(options, '$.codes'), 'NULL') in ('NULL', 'ARRAY') as is_codes_understood,
         coalesce(json_extract_string(options, '$.arms'), 'candidate') as arms,
         coalesce(json_extract_string(options, '$.infrastructure'), 'indeterminate') as infrastructure,
     from policy_gates

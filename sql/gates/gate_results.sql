@@ -46,7 +46,7 @@ verdicts as (
         in_scopes.candidate_id,
         in_scopes.gate_ix,
         count(*) = any_value(scopes.scopes) and bool_and(
-            in_scopes.verdicts = 1 and in_scopes.status in ('pass', 'fail', 'indeterminate')
+            in_scopes.verdicts = 1 and coalesce(in_scopes.status in ('pass', 'fail', 'indeterminate'), false)
         ) as is_valid,
         count(*) as scopes,
         arg_min(

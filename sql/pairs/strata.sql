@@ -13,18 +13,24 @@
 --   pairs: Pairs at which both arms have a usable value; NULL where not whole.
 --   missing: Declared pairs at which they have not; NULL where not whole.
 --   cases: Cases with at least one pair; NULL where not whole.
+--   clusters: Independent units among them: clusters that the workload declares, and cases without one; NULL where not
+--     whole.
 --   baseline_mean: Mean over cases of the baseline's values, in the metric's own unit; NULL without pairs.
 --   candidate_mean: Mean over cases of the candidate's values, in the metric's own unit; NULL without pairs.
 --   mean_delta: Mean over cases of the oriented deltas, positive where the candidate is better; NULL without pairs.
 --   min_delta: Least oriented delta of a single pair; NULL without pairs.
 --   max_delta: Greatest oriented delta of a single pair; NULL without pairs.
---   standard_error: Standard error of mean_delta over cases; NULL for fewer than two cases.
---   ci_low: Lower end of the two-sided 95 % t interval about mean_delta; NULL for fewer than two cases.
---   ci_high: Upper end of the two-sided 95 % t interval about mean_delta; NULL for fewer than two cases.
+--   method: How the interval is inferred, as `mean_method` says: t, score, constant or repeats; NULL without pairs.
+--   standard_error: Standard error of mean_delta over independent units, or by the noise of repeats; NULL where unknown.
+--   ci_low: Lower end of the two-sided 95 % interval about mean_delta; NULL where there is none.
+--   ci_high: Upper end of the two-sided 95 % interval about mean_delta; NULL where there is none.
+--   smallest_effect: Mean delta that such evidence would have shown, one-sided at 2.5 %, with a power of .8 (the minimum
+--     detectable effect); NULL where the spread is unknown or none.
 with memberships as (
     select
         campaign_id,
         case_id,
+        cluster_id,
         unnest(map_keys(groups)) as group_key,
         unnest(map_values(groups)) as group_value,
     from cases
@@ -45,6 +51,7 @@ members as (
     select
         memberships.campaign_id,
         memberships.case_id,
+        memberships.cluster_id,
         sizes.stratum_ix,
     from memberships
     inner join sizes using (campaign_id, group_key, group_value)
@@ -55,14 +62,18 @@ units as materialized (
         members.stratum_ix,
         case_deltas.candidate_id,
         case_deltas.metric,
+        members.cluster_id,
         case_deltas.pairs,
         case_deltas.baseline_mean,
         case_deltas.candidate_mean,
         case_deltas.mean_delta,
         case_deltas.min_delta,
         case_deltas.max_delta,
+        case_noise.variance as noise,
+        case_noise.df as noise_df,
     from case_deltas
     inner join members using (campaign_id, case_id)
+    left join case_noise using (campaign_id, candidate_id, metric, case_id)
 ),
 
 means as (
@@ -75,15 +86,38 @@ means as (
     group by stratum_ix, candidate_id, metric
 ),
 
-spreads as (
+deviations as (
     select
         units.stratum_ix,
         units.candidate_id,
         units.metric,
-        fsum((units.mean_delta - means.summary.mean_delta) ** 2) as squared_deviations,
+        units.cluster_id,
+        units.mean_delta - means.summary.spread.mean as deviation,
     from units
     inner join means using (stratum_ix, candidate_id, metric)
-    group by units.stratum_ix, units.candidate_id, units.metric
+),
+
+cluster_deviations as (
+    select stratum_ix, candidate_id, metric, deviation
+    from deviations
+    where cluster_id is null
+
+    union all
+
+    select stratum_ix, candidate_id, metric, fsum(deviation) as deviation
+    from deviations
+    where cluster_id is not null
+    group by stratum_ix, candidate_id, metric, cluster_id
+),
+
+squares as (
+    select
+        stratum_ix,
+        candidate_id,
+        metric,
+        fsum(deviation ** 2) as squared_deviations,
+    from cluster_deviations
+    group by stratum_ix, candidate_id, metric
 ),
 
 declared as (
@@ -94,31 +128,57 @@ declared as (
         sizes.stratum_ix,
         sizes.group_key,
         sizes.group_value,
+        metrics.lower,
+        metrics.upper,
         sizes.cases * declarations.repeats as pairs,
         integrity.is_comparable and coalesce(means.summary.most_pairs <= declarations.repeats, true) as is_whole,
         means.summary,
+        struct_insert(means.summary.spread, squared_deviations := squares.squared_deviations) as spread,
+        mean_method(
+            declarations.infers_to,
+            'by_kind',
+            metrics.kind = 'binary' and declarations.repeats = 1 and means.summary.clusters = means.summary.cases,
+            means.summary.cases,
+            means.summary.spread
+        ) as method,
     from declared_candidates
     inner join declarations using (campaign_id)
     inner join integrity using (campaign_id, candidate_id)
     inner join metrics using (campaign_id)
     inner join sizes using (campaign_id)
     left join means using (stratum_ix, candidate_id, metric)
+    left join squares using (stratum_ix, candidate_id, metric)
     where declared_candidates.arm = 'candidate'
+),
+
+weighed as (
+    select
+        *,
+        evidence_of(
+            method, spread, summary.cases, summary.clusters, summary.noise, summary.noise_df, lower - upper,
+            null::double
+        ) as evidence,
+    from declared
 ),
 
 compared as (
     select
-        declared.campaign_id,
-        declared.candidate_id,
-        declared.metric,
-        declared.group_key,
-        declared.group_value,
+        weighed.campaign_id,
+        weighed.candidate_id,
+        weighed.metric,
+        weighed.group_key,
+        weighed.group_value,
         comparison_of(
-            declared.is_whole, declared.pairs, declared.summary, spreads.squared_deviations, t_quantiles.quantile
+            weighed.is_whole,
+            weighed.pairs,
+            weighed.summary,
+            weighed.evidence,
+            weighed.upper - weighed.lower,
+            t_quantile(weighed.evidence.df, t_quantiles.quantile),
+            t_power_quantile(weighed.evidence.df, t_quantiles.power_quantile)
         ) as comparison,
-    from declared
-    left join spreads using (stratum_ix, candidate_id, metric)
-    left join t_quantiles on declared.summary.cases - 1 = t_quantiles.df
+    from weighed
+    left join t_quantiles on weighed.evidence.df = t_quantiles.df
 ),
 
 told as (

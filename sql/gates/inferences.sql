@@ -1,0 +1,166 @@
+-- Inferences: what the evidence says about the mean that a gate compares with a line.
+-- Grain: one row for each declared candidate, gate of a kind that infers a mean, scope and line.
+-- A value gate with gaps passes only under the worst fill of what is missing and fails only under the best: `p_above` and
+-- `low` are those of the worst fill, `p_below` and `high` those of the best.
+-- columns:
+--   campaign_id: Campaign.
+--   candidate_id: Candidate.
+--   gate_ix: Position of the gate in the policy, counted from 0.
+--   scope: Cases, as in `judged_scopes`; empty for all of them.
+--   line: What the mean is compared with.
+--   alpha: One-sided error rate that the gate asks for.
+--   threshold: Line of the gate as declared.
+--   method: How the mean is inferred, as `mean_method` says; NULL without a case.
+--   cases: Declared cases of the scope.
+--   clusters: Independent units among them.
+--   missing: Declared pairs (tries) with something missing.
+--   estimate: Mean over what was found; NULL where nothing was.
+--   low: Lower limit of the mean at the one-sided level alpha; NULL where there is none.
+--   high: Upper limit of the mean at the one-sided level alpha; NULL where there is none.
+--   p_above: One-sided p-value of the mean being not above the line; NULL where unknown.
+--   p_below: One-sided p-value of the mean being not below the line; NULL where unknown.
+--   has_evidence: Whether there is evidence that the gate could be judged by, however little.
+--   problem: Why the evidence allows no inference; NULL where it does.
+with asked as (
+    select
+        inference_gates.campaign_id,
+        declared_candidates.candidate_id,
+        inference_gates.gate_ix,
+        judged_scopes.scope,
+        inference_gates.quantity,
+        inference_gates.lines,
+        inference_gates.alpha,
+        inference_gates.threshold,
+        inference_gates.method_asked,
+        inference_gates.min_cases,
+        inference_gates.problem,
+        declarations.infers_to,
+        coalesce(integrity.is_comparable, false) as is_comparable,
+        quantities.lower,
+        quantities.upper,
+        quantities.is_score,
+    from inference_gates
+    inner join declarations using (campaign_id)
+    inner join judged_scopes using (campaign_id, gate_ix)
+    inner join declared_candidates using (campaign_id)
+    left join quantities using (campaign_id, quantity)
+    left join integrity using (campaign_id, candidate_id)
+    where declared_candidates.arm = 'candidate'
+),
+
+samples as (
+    select
+        unit_values.campaign_id,
+        unit_values.candidate_id,
+        unit_values.quantity,
+        scope_cases.scope,
+        list(unit_values.low) as low,
+        list(-unit_values.high) as high,
+    from unit_values
+    inner join scope_cases using (campaign_id, case_id)
+    inner join (
+        select distinct campaign_id, quantity, scope
+        from asked
+        where method_asked = 'bounded' and problem is null
+    ) as bounded
+        on unit_values.campaign_id = bounded.campaign_id
+        and unit_values.quantity = bounded.quantity
+        and scope_cases.scope = bounded.scope
+    group by unit_values.campaign_id, unit_values.candidate_id, unit_values.quantity, scope_cases.scope
+),
+
+summarized as (
+    select
+        asked.*,
+        coalesce(unit_summaries.cases, 0) as cases,
+        unit_summaries.clusters,
+        unit_summaries.missing,
+        unit_summaries.estimate,
+        unit_summaries.worst,
+        unit_summaries.best,
+        unit_summaries.noise,
+        unit_summaries.noise_df,
+        asked.is_score and unit_summaries.clusters = unit_summaries.cases as is_by_score,
+        samples.low as worst_sample,
+        samples.high as best_sample,
+    from asked
+    left join unit_summaries using (campaign_id, candidate_id, quantity, scope)
+    left join samples using (campaign_id, candidate_id, quantity, scope)
+),
+
+limited as (
+    select
+        *,
+        mean_method(infers_to, method_asked, is_by_score, cases, worst) as worst_method,
+        mean_method(infers_to, method_asked, is_by_score, cases, best) as best_method,
+        t_quantile_at(
+            1 - alpha, if(infers_to = 'these_cases', noise_df, clusters - 1)
+        ) as t_alpha,
+        if(method_asked = 'bounded', betting_low(worst_sample, lower, alpha), null) as bounded_low,
+        if(method_asked = 'bounded', -betting_low(best_sample, -upper, alpha), null) as bounded_high,
+    from summarized
+),
+
+lined as (
+    select
+        *,
+        unnest(lines) as line,
+    from limited
+),
+
+weighed as (
+    select
+        *,
+        evidence_of(
+            worst_method, worst, cases, clusters, noise, noise_df, lower,
+            if(worst_method = 'bounded', betting_log_wealth(worst_sample, lower, line, cases), null)
+        ) as evidence,
+        negated(
+            evidence_of(
+                best_method, best, cases, clusters, noise, noise_df, lower,
+                if(best_method = 'bounded', betting_log_wealth(best_sample, -upper, -line, cases), null)
+            ),
+            upper
+        ) as counter_evidence,
+        case
+            when not is_comparable then not_whole_message()
+            when problem is not null then 'the gate cannot be judged as declared: ' || problem
+            when cases = 0 then no_case_message()
+            when (worst.mean is null and best.mean is null)
+                then format('missing: {}, and nothing bounds what they could be worth', missing)
+            when worst_method = 'repeats' and noise is null
+                then 'a case has fewer than two pairs, so that the noise of its repeats is unknown'
+            when worst_method = 't' and clusters < min_cases
+                then format('independent units: {}, at least {} are asked by Student''s t', clusters, min_cases::bigint)
+            when worst_method = 'constant' and (lower is null or upper is null)
+                then 'every case gave one value, which says nothing about others unless the metric''s range is declared'
+            when worst_method = 'bounded' and clusters < cases
+                then 'a bounded method needs independent cases, and some share a cluster'
+        end as obstacle,
+    from lined
+),
+
+inferred as (
+    select
+        campaign_id,
+        candidate_id,
+        gate_ix,
+        scope,
+        line,
+        alpha,
+        threshold,
+        worst_method as method,
+        cases,
+        clusters,
+        missing,
+        estimate,
+        if(obstacle is null, mean_low(evidence, alpha, t_alpha, bounded_low), null) as low,
+        if(obstacle is null, -mean_low(counter_evidence, alpha, t_alpha, -bounded_high), null) as high,
+        if(obstacle is null, mean_tail(evidence, line), null) as p_above,
+        if(obstacle is null, mean_tail(counter_evidence, -line), null) as p_below,
+        is_comparable and problem is null and cases > 0 as has_evidence,
+        obstacle as problem,
+    from weighed
+)
+
+select * from inferred

@@ -1,0 +1,128 @@
+-- Unit summaries: the mean of each quantity over the units of a scope, and what its spread says, once with everything
+-- missing at its worst and once at its best.
+-- Grain: one row for each candidate, quantity and scope that a gate judges it over, if the scope has a case.
+-- The mean is over cases. Its standard error is that of independent clusters (the sum over clusters of the squared sum of
+-- deviations, with the correction g / (g - 1)), which is the usual one where each case is its own.
+-- columns:
+--   campaign_id: Campaign.
+--   candidate_id: Candidate.
+--   quantity: Quantity, as in `quantities`.
+--   scope: Cases, as in `judged_scopes`; empty for all of them.
+--   cases: Declared cases of the scope.
+--   clusters: Independent units: clusters, and cases without one.
+--   missing: Declared pairs (tries) of the scope with something missing.
+--   estimate: Mean over what was found; NULL where nothing was.
+--   worst: `spread_of` the values with everything missing at its worst, with `squared_deviations`; NULL where unknown.
+--   best: The same with everything missing at its best.
+--   noise: Variance of the mean by the noise of repeats alone; NULL where a case does not show it.
+--   noise_df: Degrees of freedom of `noise` by Welch and Satterthwaite, rounded down; NULL where there is no noise.
+with asked as (
+    select distinct
+        inference_gates.campaign_id,
+        inference_gates.quantity,
+        judged_scopes.scope,
+    from inference_gates
+    inner join judged_scopes using (campaign_id, gate_ix)
+    where inference_gates.problem is null
+),
+
+units as materialized (
+    select
+        unit_values.campaign_id,
+        unit_values.candidate_id,
+        unit_values.quantity,
+        asked.scope,
+        scope_cases.cluster,
+        scope_cases.is_clustered,
+        unit_values.missing,
+        unit_values.value,
+        unit_values.low,
+        unit_values.high,
+        unit_values.magnitude,
+        unit_values.noise,
+        unit_values.noise_df,
+    from unit_values
+    inner join asked using (campaign_id, quantity)
+    inner join scope_cases
+        on unit_values.campaign_id = scope_cases.campaign_id
+        and unit_values.case_id = scope_cases.case_id
+        and asked.scope = scope_cases.scope
+),
+
+means as (
+    select
+        campaign_id,
+        candidate_id,
+        quantity,
+        scope,
+        count(*) as cases,
+        count(*) filter (where not is_clustered)
+        + count(distinct if(is_clustered, cluster, null)) as clusters,
+        sum(missing)::bigint as missing,
+        favg(value) as estimate,
+        spread_of(low, magnitude) as worst,
+        spread_of(high, magnitude) as best,
+        if(count(noise) = count(*), fsum(noise) / count(*) ** 2, null) as noise,
+        floor(fsum(noise) ** 2 / nullif(fsum(noise ** 2 / noise_df), 0)) as noise_df,
+    from units
+    group by campaign_id, candidate_id, quantity, scope
+),
+
+deviations as (
+    select
+        units.campaign_id,
+        units.candidate_id,
+        units.quantity,
+        units.scope,
+        units.cluster,
+        units.is_clustered,
+        units.low - means.worst.mean as low,
+        units.high - means.best.mean as high,
+    from units
+    inner join means using (campaign_id, candidate_id, quantity, scope)
+),
+
+cluster_deviations as (
+    select campaign_id, candidate_id, quantity, scope, low, high
+    from deviations
+    where not is_clustered
+
+    union all
+
+    select campaign_id, candidate_id, quantity, scope, fsum(low) as low, fsum(high) as high
+    from deviations
+    where is_clustered
+    group by campaign_id, candidate_id, quantity, scope, cluster
+),
+
+squares as (
+    select
+        campaign_id,
+        candidate_id,
+        quantity,
+        scope,
+        fsum(low ** 2) as low,
+        fsum(high ** 2) as high,
+    from cluster_deviations
+    group by campaign_id, candidate_id, quantity, scope
+),
+
+summarized as (
+    select
+        means.campaign_id,
+        means.candidate_id,
+        means.quantity,
+        means.scope,
+        means.cases,
+        means.clusters,
+        means.missing,
+        means.estimate,
+        struct_insert(means.worst, squared_deviations := squares.low) as worst,
+        struct_insert(means.best, squared_deviations := squares.high) as best,
+        means.noise,
+        means.noise_df,
+    from means
+    inner join squares using (campaign_id, candidate_id, quantity, scope)
+)
+
+select * from summarized
