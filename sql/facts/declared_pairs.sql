@@ -1,12 +1,12 @@
 -- Declared pairs: every case and repeat at which both arms are to be tried.
--- Grain: one row for each case and repeat of a campaign.
+-- Grain: one row for each planned case and repeat of a campaign.
 -- columns:
 --   campaign_id: Campaign that declared it.
 --   case_id: Case.
 --   repeat: Repeat, counted from 0.
 with workload as (
-    select distinct campaign_id, case_id
-    from cases
+    select campaign_id, case_id
+    from planned_cases
 ),
 
 declared as (

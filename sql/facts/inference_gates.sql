@@ -17,6 +17,9 @@
 --   alpha: One-sided error rate.
 --   method_asked: by_kind or bounded.
 --   is_permuted: Whether the p-values of a family come from a recorded permutation test.
+--   cases: Cases that the campaign declared.
+--   looks: Cases tried by each look of a sequential gate, rising; NULL for others.
+--   spending: obrien_fleming, even or e_process, of a sequential gate; NULL for others.
 --   min_cases: Fewest units on which Student's t may decide.
 --   problem: Why the gate cannot be judged as declared; NULL where it can.
 with asked as (
@@ -36,6 +39,13 @@ with asked as (
         end as source,
         json_extract_string(policy_gates.options, '$.of') as resource,
         option_number(policy_gates.options, '$.k') as k,
+        declarations.cases,
+        try_cast(json_extract(policy_gates.options, '$.looks') as bigint[]) as looks_named,
+        if(
+            policy_gates.kind = 'sequential',
+            coalesce(json_extract_string(policy_gates.options, '$.spending'), 'obrien_fleming'),
+            null
+        ) as spending,
         coalesce(policy_gates.threshold, 0) as threshold,
         if(
             json_extract_string(policy_gates.options, '$.alpha') is null,
@@ -61,6 +71,14 @@ understood as (
     select
         *,
         if(method_named = 'bounded', 'bounded', 'by_kind') as method_asked,
+        if(
+            kind = 'sequential',
+            coalesce(
+                looks_named,
+                if(spending = 'e_process', list_sort(list_distinct(list_transform(range(1, 11), lambda i: (cases * i + 9) // 10))), null)
+            ),
+            null
+        ) as looks,
         kind = 'family' and method_named = 'max_t' as is_permuted,
         case source
             when 'pass_k' then format('pass^{} of {}', k::bigint, metric)
@@ -101,6 +119,14 @@ understood as (
                 then 'a bounded method needs a metric with both ends of its range declared'
             when starts_with(kind, 'binary_') and (metric_kind <> 'binary' or repeats > 1)
                 then 'it takes a binary metric and one repeat; over several repeats use the gate without binary_'
+            when kind = 'sequential' and spending not in ('obrien_fleming', 'even', 'e_process')
+                then 'spending is obrien_fleming, even or e_process'
+            when kind = 'sequential' and not coalesce(
+                len(looks) > 0 and looks[1] >= 1 and looks[-1] <= cases and looks = list_sort(list_distinct(looks)), false
+            )
+                then format('looks are rising numbers of cases, of at most the {} declared', cases)
+            when spending = 'e_process' and not has_range
+                then 'an e-process needs a metric with both ends of its range declared'
             when infers_to not in ('these_cases', 'cases_like_these')
                 then 'the policy infers to these_cases or to cases_like_these'
             when infers_to = 'these_cases' and (source <> 'delta' or kind = 'sequential' or starts_with(kind, 'binary_'))
@@ -126,6 +152,9 @@ select
     alpha,
     method_asked,
     is_permuted,
+    cases,
+    looks,
+    spending,
     min_cases,
     problem,
 from understood

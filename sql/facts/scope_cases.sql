@@ -15,6 +15,7 @@ with workload as (
         coalesce('cluster ' || cluster_id, 'case ' || case_id) as cluster,
         cluster_id is not null as is_clustered,
     from cases
+    semi join planned_cases using (campaign_id, case_id)
 ),
 
 restricted as (

@@ -1,5 +1,5 @@
 -- Inferences: what the evidence says about the mean that a gate compares with a line.
--- Grain: one row for each declared candidate, gate of a kind that infers a mean, scope and line.
+-- Grain: one row for each declared candidate, gate of a kind that infers a mean, scope, look and line.
 -- A value gate with gaps passes only under the worst fill of what is missing and fails only under the best: `p_above` and
 -- `low` are those of the worst fill, `p_below` and `high` those of the best.
 -- columns:
@@ -7,11 +7,13 @@
 --   candidate_id: Candidate.
 --   gate_ix: Position of the gate in the policy, counted from 0.
 --   scope: Cases, as in `judged_scopes`; empty for all of them.
+--   look: Look of a sequential gate, counted from 1, at the first cases of the registered order; 0 for other gates.
+--   first_cases: How many cases that look is at.
 --   line: What the mean is compared with.
---   alpha: One-sided error rate that the gate asks for.
+--   alpha: One-sided error rate that the gate may spend.
 --   threshold: Line of the gate as declared.
 --   method: How the mean is inferred, as `mean_method` says; NULL without a case.
---   cases: Declared cases of the scope.
+--   cases: Planned cases of the scope among them.
 --   clusters: Independent units among them.
 --   missing: Declared pairs (tries) with something missing.
 --   estimate: Mean over what was found; NULL where nothing was.
@@ -27,9 +29,11 @@ with asked as (
         declared_candidates.candidate_id,
         inference_gates.gate_ix,
         judged_scopes.scope,
+        looks.look,
+        looks.cases as first_cases,
+        looks.alpha,
         inference_gates.quantity,
         inference_gates.lines,
-        inference_gates.alpha,
         inference_gates.threshold,
         inference_gates.method_asked,
         inference_gates.min_cases,
@@ -42,6 +46,7 @@ with asked as (
     from inference_gates
     inner join declarations using (campaign_id)
     inner join judged_scopes using (campaign_id, gate_ix)
+    inner join looks using (campaign_id, gate_ix)
     inner join declared_candidates using (campaign_id)
     left join quantities using (campaign_id, quantity)
     left join integrity using (campaign_id, candidate_id)
@@ -54,19 +59,25 @@ samples as (
         unit_values.candidate_id,
         unit_values.quantity,
         scope_cases.scope,
+        bounded.first_cases,
         list(unit_values.low) as low,
         list(-unit_values.high) as high,
     from unit_values
     inner join scope_cases using (campaign_id, case_id)
     inner join (
-        select distinct campaign_id, quantity, scope
+        select distinct campaign_id, quantity, scope, first_cases
         from asked
         where method_asked = 'bounded' and problem is null
     ) as bounded
         on unit_values.campaign_id = bounded.campaign_id
         and unit_values.quantity = bounded.quantity
         and scope_cases.scope = bounded.scope
-    group by unit_values.campaign_id, unit_values.candidate_id, unit_values.quantity, scope_cases.scope
+    inner join planned_cases
+        on unit_values.campaign_id = planned_cases.campaign_id
+        and unit_values.case_id = planned_cases.case_id
+        and planned_cases.position <= bounded.first_cases
+    group by
+        unit_values.campaign_id, unit_values.candidate_id, unit_values.quantity, scope_cases.scope, bounded.first_cases
 ),
 
 summarized as (
@@ -84,8 +95,8 @@ summarized as (
         samples.low as worst_sample,
         samples.high as best_sample,
     from asked
-    left join unit_summaries using (campaign_id, candidate_id, quantity, scope)
-    left join samples using (campaign_id, candidate_id, quantity, scope)
+    left join unit_summaries using (campaign_id, candidate_id, quantity, scope, first_cases)
+    left join samples using (campaign_id, candidate_id, quantity, scope, first_cases)
 ),
 
 limited as (
@@ -146,6 +157,8 @@ inferred as (
         candidate_id,
         gate_ix,
         scope,
+        look,
+        first_cases,
         line,
         alpha,
         threshold,

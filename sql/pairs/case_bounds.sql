@@ -62,7 +62,7 @@ gap_cases as materialized (
         judged.metric,
         workload.case_id,
     from judged
-    inner join (select distinct campaign_id, case_id from cases) as workload using (campaign_id)
+    inner join planned_cases as workload using (campaign_id)
     anti join full_units using (campaign_id, candidate_id, metric, case_id)
     where judged.missing > 0
 ),

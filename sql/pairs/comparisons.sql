@@ -98,6 +98,14 @@ squares as (
     group by campaign_id, candidate_id, metric
 ),
 
+plans as (
+    select
+        campaign_id,
+        count(*) as cases,
+    from planned_cases
+    group by campaign_id
+),
+
 declared as (
     select
         declared_candidates.campaign_id,
@@ -105,7 +113,7 @@ declared as (
         metrics.metric,
         metrics.lower,
         metrics.upper,
-        declarations.cases * declarations.repeats as pairs,
+        coalesce(plans.cases, 0) * declarations.repeats as pairs,
         integrity.is_comparable and coalesce(means.summary.most_pairs <= declarations.repeats, true) as is_whole,
         means.summary,
         struct_insert(means.summary.spread, squared_deviations := squares.squared_deviations) as spread,
@@ -120,6 +128,7 @@ declared as (
     inner join declarations using (campaign_id)
     inner join integrity using (campaign_id, candidate_id)
     inner join metrics using (campaign_id)
+    left join plans using (campaign_id)
     left join means using (campaign_id, candidate_id, metric)
     left join squares using (campaign_id, candidate_id, metric)
     where declared_candidates.arm = 'candidate'

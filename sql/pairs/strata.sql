@@ -34,6 +34,7 @@ with memberships as (
         unnest(map_keys(groups)) as group_key,
         unnest(map_values(groups)) as group_value,
     from cases
+    semi join planned_cases using (campaign_id, case_id)
 ),
 
 sizes as materialized (

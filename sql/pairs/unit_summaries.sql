@@ -1,6 +1,6 @@
 -- Unit summaries: the mean of each quantity over the units of a scope, and what its spread says, once with everything
 -- missing at its worst and once at its best.
--- Grain: one row for each candidate, quantity and scope that a gate judges it over, if the scope has a case.
+-- Grain: one row for each candidate, quantity, scope and number of cases that a gate judges it over, if there is a case.
 -- The mean is over cases. Its standard error is that of independent clusters (the sum over clusters of the squared sum of
 -- deviations, with the correction g / (g - 1)), which is the usual one where each case is its own.
 -- columns:
@@ -8,7 +8,8 @@
 --   candidate_id: Candidate.
 --   quantity: Quantity, as in `quantities`.
 --   scope: Cases, as in `judged_scopes`; empty for all of them.
---   cases: Declared cases of the scope.
+--   first_cases: How many cases of the registered order were looked at, all of them unless the gate is sequential.
+--   cases: Planned cases of the scope among them.
 --   clusters: Independent units: clusters, and cases without one.
 --   missing: Declared pairs (tries) of the scope with something missing.
 --   estimate: Mean over what was found; NULL where nothing was.
@@ -21,8 +22,10 @@ with asked as (
         inference_gates.campaign_id,
         inference_gates.quantity,
         judged_scopes.scope,
+        looks.cases as first_cases,
     from inference_gates
     inner join judged_scopes using (campaign_id, gate_ix)
+    inner join looks using (campaign_id, gate_ix)
     where inference_gates.problem is null
 ),
 
@@ -32,6 +35,7 @@ units as materialized (
         unit_values.candidate_id,
         unit_values.quantity,
         asked.scope,
+        asked.first_cases,
         scope_cases.cluster,
         scope_cases.is_clustered,
         unit_values.missing,
@@ -47,6 +51,10 @@ units as materialized (
         on unit_values.campaign_id = scope_cases.campaign_id
         and unit_values.case_id = scope_cases.case_id
         and asked.scope = scope_cases.scope
+    inner join planned_cases
+        on unit_values.campaign_id = planned_cases.campaign_id
+        and unit_values.case_id = planned_cases.case_id
+        and planned_cases.position <= asked.first_cases
 ),
 
 means as (
@@ -55,6 +63,7 @@ means as (
         candidate_id,
         quantity,
         scope,
+        first_cases,
         count(*) as cases,
         count(*) filter (where not is_clustered)
         + count(distinct if(is_clustered, cluster, null)) as clusters,
@@ -65,7 +74,7 @@ means as (
         if(count(noise) = count(*), fsum(noise) / count(*) ** 2, null) as noise,
         floor(fsum(noise) ** 2 / nullif(fsum(noise ** 2 / noise_df), 0)) as noise_df,
     from units
-    group by campaign_id, candidate_id, quantity, scope
+    group by campaign_id, candidate_id, quantity, scope, first_cases
 ),
 
 deviations as (
@@ -74,25 +83,26 @@ deviations as (
         units.candidate_id,
         units.quantity,
         units.scope,
+        units.first_cases,
         units.cluster,
         units.is_clustered,
         units.low - means.worst.mean as low,
         units.high - means.best.mean as high,
     from units
-    inner join means using (campaign_id, candidate_id, quantity, scope)
+    inner join means using (campaign_id, candidate_id, quantity, scope, first_cases)
 ),
 
 cluster_deviations as (
-    select campaign_id, candidate_id, quantity, scope, low, high
+    select campaign_id, candidate_id, quantity, scope, first_cases, low, high
     from deviations
     where not is_clustered
 
     union all
 
-    select campaign_id, candidate_id, quantity, scope, fsum(low) as low, fsum(high) as high
+    select campaign_id, candidate_id, quantity, scope, first_cases, fsum(low) as low, fsum(high) as high
     from deviations
     where is_clustered
-    group by campaign_id, candidate_id, quantity, scope, cluster
+    group by campaign_id, candidate_id, quantity, scope, first_cases, cluster
 ),
 
 squares as (
@@ -101,10 +111,11 @@ squares as (
         candidate_id,
         quantity,
         scope,
+        first_cases,
         fsum(low ** 2) as low,
         fsum(high ** 2) as high,
     from cluster_deviations
-    group by campaign_id, candidate_id, quantity, scope
+    group by campaign_id, candidate_id, quantity, scope, first_cases
 ),
 
 summarized as (
@@ -113,6 +124,7 @@ summarized as (
         means.candidate_id,
         means.quantity,
         means.scope,
+        means.first_cases,
         means.cases,
         means.clusters,
         means.missing,
@@ -122,7 +134,7 @@ summarized as (
         means.noise,
         means.noise_df,
     from means
-    inner join squares using (campaign_id, candidate_id, quantity, scope)
+    inner join squares using (campaign_id, candidate_id, quantity, scope, first_cases)
 )
 
 select * from summarized

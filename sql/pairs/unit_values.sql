@@ -47,7 +47,7 @@ tried as (
     inner join declarations using (campaign_id)
     inner join judged_metrics using (campaign_id, metric)
     inner join declared_candidates using (campaign_id)
-    inner join (select distinct campaign_id, case_id from cases) as workload using (campaign_id)
+    inner join planned_cases as workload using (campaign_id)
     where quantities.source = 'pass_k' and declared_candidates.arm = 'candidate'
 ),
 
