@@ -14,7 +14,7 @@ import argparse
 import json
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,8 +46,20 @@ def main() -> None:
         report(root, with_pandas=asked.pandas)
 
 
-def generate(root: Path, cases: int) -> None:
-    """Write the warehouse of one sealed campaign."""
+def generate(
+    root: Path,
+    cases: int,
+    metrics: Mapping[str, Mapping[str, Any]] | None = None,
+    policy: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the warehouse of one sealed campaign.
+
+    Args:
+        root: empty folder.
+        cases: cases of the workload, of which each candidate tries every one ten times.
+        metrics: by metric, members of its definition that differ from an unbounded continuous one.
+        policy: members of the policy that differ from coverage and a mean delta.
+    """
     started = time.perf_counter()
     con = duckdb.connect(config={"threads": 2, "preserve_insertion_order": True})
     for table in load_contract():
@@ -70,7 +82,22 @@ def generate(root: Path, cases: int) -> None:
 
     names = [row[0] for row in con.execute(f"select candidate_name(i) from range(1, {CANDIDATES + 1}) t(i)").fetchall()]
     baseline = con.execute("select candidate_name(0)").fetchall()[0][0]
-    payload = started_payload(baseline, names, cases)
+    definitions = [
+        {
+            "metric": name,
+            "direction": DIRECTIONS[name],
+            "unit": None,
+            "lower": None,
+            "upper": None,
+            "kind": "continuous",
+            "on_domain_failure": "missing",
+            "evaluator": None,
+            "description": None,
+            **(metrics or {}).get(name, {}),
+        }
+        for name in METRICS
+    ]
+    payload = started_payload(baseline, names, cases, definitions, policy or {})
     con.execute("create table started (payload varchar)")
     con.execute("insert into started values (?)", [json.dumps(payload)])
     cells = cases * REPEATS * (CANDIDATES + 1)
@@ -98,15 +125,14 @@ def generate(root: Path, cases: int) -> None:
         "[]::varchar[] as targets, []::varchar[] as closure, null::varchar as hypothesis, '{}' as spec, "
         f"'spec' || i as spec_digest from range({CANDIDATES + 1}) t(i)",
     )
-    listed = ", ".join(f"('{name}', {ix}, {DIRECTIONS[name]})" for ix, name in enumerate(METRICS))
+    con.register("definitions", pl.DataFrame(definitions, infer_schema_length=None).with_row_index("metric_ix"))
     write(
         "metrics",
         "000000000001.parquet",
         "select getvariable('campaign_id') as campaign_id, metric, metric_ix::integer as metric_ix, "
-        "direction::integer as direction, null::varchar as unit, null::double as lower, null::double as upper, "
-        "'continuous' as kind, 'missing' as on_domain_failure, null::varchar as evaluator, "
-        "null::varchar as description "
-        f"from (values {listed}) t(metric, metric_ix, direction)",
+        "direction::integer as direction, unit::varchar as unit, lower::double as lower, upper::double as upper, "
+        "kind, on_domain_failure, evaluator::varchar as evaluator, description::varchar as description "
+        "from definitions",
     )
     shares = {
         "sealed-baseline.parquet": ("range(1)", 0, cases),
@@ -147,15 +173,14 @@ def generate(root: Path, cases: int) -> None:
     print(f"generated {cells:,} cells × {len(METRICS)} metrics in {time.perf_counter() - started:.0f} s", flush=True)
 
 
-def started_payload(baseline: str, candidates: list[str], cases: int) -> dict[str, Any]:
+def started_payload(
+    baseline: str,
+    candidates: list[str],
+    cases: int,
+    definitions: list[dict[str, Any]],
+    policy: Mapping[str, Any],
+) -> dict[str, Any]:
     """Return the payload of campaign.started."""
-    definitions = [
-        {
-            "metric": name, "direction": DIRECTIONS[name], "unit": None, "lower": None, "upper": None,
-            "kind": "continuous", "on_domain_failure": "missing", "evaluator": None, "description": None,
-        }
-        for name in METRICS
-    ]  # fmt: skip
     gates = [
         {"kind": "coverage", "name": "coverage", "metric": None, "threshold": None, "options": {}},
         {"kind": "mean_delta", "name": "mean_delta(gain)", "metric": "gain", "threshold": 0.0, "options": {}},
@@ -164,7 +189,7 @@ def started_payload(baseline: str, candidates: list[str], cases: int) -> dict[st
         "identity": {
             "name": "benchmark", "repeats": REPEATS, "space": "s", "proposer": "fixed", "workload": "w",
             "runner": {"id": "r", "version": "1"}, "metrics": definitions,
-            "policy": {"gates": gates, "preference": "gain", "min_gain": 0.0, "sql": "p"},
+            "policy": {"gates": gates, "preference": "gain", "min_gain": 0.0, "sql": "p", **policy},
             "coupling": "common_seed", "baseline": "spec0", "seed_root": "0" * 16, "candidates": sorted(candidates),
         },
         "reproducibility": "seeded", "baseline_id": baseline, "baseline_artifact": "b", "workload_id": "workload",

@@ -1,9 +1,11 @@
 """opfield: an experiment warehouse in a folder. This page lists what a user needs."""
 
+from opfield.campaign.confirm import confirm, confirming
 from opfield.campaign.declaration import Campaign, Limits, Proposer, declare
 from opfield.campaign.domains import Domain, Option
 from opfield.campaign.ending import Outcome
 from opfield.campaign.engine import RunOptions, run
+from opfield.campaign.power import PowerPlan, PowerQuestion, power
 from opfield.core import Envelope, Failure, Status, canonical_json, digest, seal
 from opfield.decision import (
     Gate,
@@ -20,8 +22,11 @@ from opfield.decision import (
     harm,
     mean_delta,
     noninferiority,
+    percentile,
     reliability,
     resource_ratio,
+    review,
+    sequential,
     superiority,
     worst_delta,
 )
@@ -64,6 +69,8 @@ __all__ = [
     "Outcome",
     "Patch",
     "Policy",
+    "PowerPlan",
+    "PowerQuestion",
     "Proposer",
     "RefusedPutError",
     "RunOptions",
@@ -81,6 +88,8 @@ __all__ = [
     "canonical_json",
     "check_laws",
     "compose",
+    "confirm",
+    "confirming",
     "coverage",
     "declare",
     "digest",
@@ -95,8 +104,12 @@ __all__ = [
     "mean_delta",
     "noninferiority",
     "open",
+    "power",
+    "percentile",
     "reliability",
     "resource_ratio",
+    "review",
+    "sequential",
     "run",
     "seal",
     "superiority",

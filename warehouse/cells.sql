@@ -38,10 +38,10 @@ comment on column cells.failure_code is 'Short stable name of what failed; NULL 
 comment on column cells.failure_message is 'What failed, in words, secrets scrubbed and length bounded; NULL on success.';
 comment on column cells.is_retryable is 'Whether another attempt might have succeeded (timeout, connection, rate limit); NULL on success.';
 comment on column cells.seed is 'Seed of (case, repeat) as 16 hex digits, shared by both arms.';
-comment on column cells.cost_usd is 'Money spent on the cell in US dollars; NULL where nobody saw it.';
-comment on column cells.input_tokens is 'Tokens sent to models; NULL where nobody saw them.';
-comment on column cells.output_tokens is 'Tokens received from models; NULL where nobody saw them.';
-comment on column cells.duration_s is 'Seconds the accepted attempt took, by a monotonic clock.';
+comment on column cells.cost_usd is 'Money spent in US dollars, over all attempts on record at the coordinate; NULL where one of them is unknown.';
+comment on column cells.input_tokens is 'Tokens sent to models, over all attempts on record at the coordinate; NULL where one of them is unknown.';
+comment on column cells.output_tokens is 'Tokens received from models, over all attempts on record at the coordinate; NULL where one of them is unknown.';
+comment on column cells.duration_s is 'Seconds the accepted attempt alone took, by a monotonic clock; NULL where nobody measured it.';
 comment on column cells.started_at is 'UTC wall-clock start of the accepted attempt.';
 comment on column cells.finished_at is 'UTC wall-clock end of the accepted attempt.';
 comment on column cells.artifact_id is 'Native trial artifact that holds the evidence; NULL where none was retained.';

@@ -15,7 +15,7 @@ create table events (
 comment on table events is 'One row for each accepted event of a campaign; the only authority of a warehouse.';
 comment on column events.campaign_id is 'Identity of the campaign: sha256:<hex> over everything that gives its evidence a meaning.';
 comment on column events.sequence is 'Position in the campaign''s history: 1, 2, 3 and on, without gaps.';
-comment on column events.type is 'campaign.started, candidate.registered, trial.completed, comparison.recorded, decision.recorded, campaign.completed or campaign.cancelled.';
+comment on column events.type is 'campaign.started, candidate.registered, trial.completed, plan.closed, evidence.recorded, comparison.recorded, review.recorded, decision.recorded, campaign.completed or campaign.cancelled.';
 comment on column events.schema_version is 'Version of the payload''s schema for this type.';
 comment on column events.recorded_at is 'UTC time at which the writer appended the event; informative, since order is by sequence alone.';
 comment on column events.fence is 'Claim under which the writer wrote; an event with an older fence than one already seen is refused.';

@@ -9,17 +9,19 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import duckdb
 import orjson
 
 from opfield.campaign.attempts import read_attempts
+from opfield.campaign.computed import evidence_payloads
 from opfield.campaign.judge import judging_views, verdict_payloads
 from opfield.campaign.prepare import policy_digest
 from opfield.campaign.reducer import CampaignState, reduce
+from opfield.campaign.signatures import check_signature
 from opfield.core import canonical_json, digest, parse_json, read_envelope
-from opfield.errors import OpfieldError, WarehouseError
+from opfield.errors import HistoryError, OpfieldError, WarehouseError
 from opfield.experiment import candidate_id, workload_digest
 from opfield.prob import coordinate_seed, read_seed
 from opfield.warehouse import ledger
@@ -42,6 +44,9 @@ from opfield.warehouse.projection import campaigns_on_disk, projected_tables, re
 from opfield.warehouse.session import connect_snapshot, read_rows
 from opfield.warehouse.store import open_store
 
+#: Members of computed evidence that must come out the same; the versions of software may differ.
+_REPEATED: Final = ("name", "method", "parameters", "seed", "input_digest", "results")
+
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
@@ -62,12 +67,13 @@ class AuditReport:
     notes: tuple[Finding, ...]
 
 
-def audit(root: Path, campaign: str | None = None) -> AuditReport:
+def audit(root: Path, campaign: str | None = None, *, recompute: bool = False) -> AuditReport:
     """Audit a warehouse, or one campaign of it.
 
     Args:
         root: warehouse folder.
         campaign: campaign to audit; all of them where None.
+        recompute: repeat every computation that the views rest on, too, which takes as long as it took.
 
     Raises:
         WarehouseError: where there is no warehouse at `root`.
@@ -101,7 +107,7 @@ def audit(root: Path, campaign: str | None = None) -> AuditReport:
         findings += found
         # Nothing can be recomputed from files that are not what was written.
         if not found and not any(each.law in UNREADABLE for each in damaged):
-            findings += _guarded(root, campaign_id, seen)
+            findings += _guarded(root, campaign_id, seen, recompute)
     return AuditReport(len(campaigns), events, count_files(root), tuple(findings), tuple(notes))
 
 
@@ -124,13 +130,22 @@ def _check_canonical(event: Event) -> None:
         raise WarehouseError(f"event {event.sequence} has a payload that is not canonical")
 
 
-def _guarded(root: Path, campaign_id: str, state: CampaignState) -> list[Finding]:
+def _guarded(root: Path, campaign_id: str, state: CampaignState, recompute: bool) -> list[Finding]:
     """Run the checks that need a whole history, turning what they cannot read into findings."""
     if not state.sequence:
         return []
     found: list[Finding] = []
     folder = relative(root, table_folder(root, "events", campaign_id))
-    for check in (_check_identities, _check_cells, _check_projections, _check_violations, _check_verdicts):
+    checks = (
+        _check_identities,
+        _check_cells,
+        _check_projections,
+        _check_violations,
+        _check_signatures,
+        _check_verdicts,
+        *((_check_evidence,) if recompute else ()),
+    )
+    for check in checks:
         try:
             found += check(root, campaign_id, state)
         except (OpfieldError, duckdb.Error, KeyError, TypeError, ValueError, OSError) as error:
@@ -210,6 +225,17 @@ def _check_violations(root: Path, campaign_id: str, _state: CampaignState) -> It
                 )
 
 
+def _check_signatures(root: Path, campaign_id: str, _state: CampaignState) -> Iterator[Finding]:
+    """Verify the signature of every review again."""
+    folder = relative(root, table_folder(root, "events", campaign_id))
+    for event in ledger.read_events(root, campaign_id):
+        if event.type == ledger.REVIEW_RECORDED:
+            try:
+                check_signature(campaign_id, parse_json(event.payload))
+            except HistoryError as error:
+                yield Finding(folder, "signature", f"event {event.sequence}: {error}")
+
+
 def _check_verdicts(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
     """Recompute comparison, decision and selection through the views and compare them with what was recorded."""
     if state.terminal != "completed":
@@ -227,3 +253,29 @@ def _check_verdicts(root: Path, campaign_id: str, state: CampaignState) -> Itera
             continue
         if found is None or canonical_json(found) != event.payload.encode("utf-8"):
             yield Finding(folder, "verdict", f"event {event.sequence} ({event.type}) is not what the views say now")
+
+
+def _check_evidence(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
+    """Repeat every computation of evidence from the cells and compare what entered and what came out exactly."""
+    if not state.evidenced and not state.compared:
+        return
+    folder = relative(root, table_folder(root, "events", campaign_id))
+    repeated = {each["gate_ix"]: each for each in evidence_payloads(root, campaign_id, state.started)}
+    for event in ledger.read_events(root, campaign_id):
+        if event.type != ledger.EVIDENCE_RECORDED:
+            continue
+        told = parse_json(event.payload)
+        again = repeated.pop(told["gate_ix"], {})
+        differing = [
+            member for member in _REPEATED if canonical_json(told[member]) != canonical_json(again.get(member))
+        ]
+        if differing:
+            software = ", ".join(f"{name} {version}" for name, version in told["software"].items())
+            yield Finding(
+                folder,
+                "evidence",
+                f"event {event.sequence} ({told['name']}): computed again, {', '.join(differing)} is not what was "
+                f"recorded; it was computed with {software}",
+            )
+    for gate_ix in sorted(repeated):
+        yield Finding(folder, "evidence", f"nothing is recorded for gate {gate_ix}, although it asks for computing")

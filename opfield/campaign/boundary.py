@@ -30,9 +30,10 @@ from opfield.campaign.failures import (
     secret_values,
     traceback_text,
 )
+from opfield.campaign.spending import Spending
 from opfield.core import Failure, Status
 from opfield.core.outcome import MESSAGE_LIMIT
-from opfield.experiment import InfrastructureFailure, TrialRequest
+from opfield.experiment import DomainFailure, InfrastructureFailure, TrialRequest, TrialResult
 
 #: Schema of a traceback, or of a failure message too long for the ledger.
 FAILURE_SCHEMA: Final = "opfield.failure/v1"
@@ -109,11 +110,18 @@ class _Trial:
         """Return the evidence of a runner that raised `error`."""
         lapse = self._watch.read()
         status, failure = judge_exception(error)
+        if isinstance(error, DomainFailure | InfrastructureFailure):
+            # What the runner says that it spent is read with the same mistrust as an answer's.
+            stated = {member: _member(error, member) for member in Spending._fields}
+            return self._read(lapse, TrialResult(status=status, failure=failure, **stated), error)
         return self._failed(lapse, Outcome(status, artifact_id=self._shelf.last), failure, error)
 
     def answered(self, answer: Any) -> TrialEvidence:
         """Return the evidence of a runner that returned `answer`, whatever that is."""
-        lapse = self._watch.read()
+        return self._read(self._watch.read(), answer)
+
+    def _read(self, lapse: Lapse, answer: Any, raised: BaseException | None = None) -> TrialEvidence:
+        """Return the evidence that an answer gives, or what stands for one where the runner raised `raised`."""
         try:
             declared = {metric.name: metric for metric in self._context.metrics}
             outcome = read_answer(answer, self._task.coordinate, declared, self._shelf)
@@ -124,7 +132,7 @@ class _Trial:
             outcome = Outcome(Status.INFRASTRUCTURE_FAILURE, artifact_id=self._shelf.last)
             return self._failed(lapse, outcome, failure, error)
         if outcome.failure is not None:
-            return self._failed(lapse, outcome, outcome.failure)
+            return self._failed(lapse, outcome, outcome.failure, raised)
         return self._evidence(lapse, outcome)
 
     def _failed(
@@ -170,6 +178,14 @@ def _copied(value: Any) -> Any:
     if kind is list or isinstance(value, list):
         return [item if type(item) in _ATOMS else _copied(item) for item in value]
     return tuple(_copied(item) for item in value) if isinstance(value, tuple) else value
+
+
+def _member(holder: Any, name: str) -> Any:
+    # A subclass of the runner's own may never have called the constructor, or may compute the member.
+    try:
+        return getattr(holder, name, None)
+    except Exception:
+        return None
 
 
 async def _awaited(answer: Awaitable[Any]) -> Any:

@@ -73,6 +73,25 @@ class Proposer:
 
 
 @dataclass(frozen=True, slots=True)
+class Confirms:
+    """The campaign that another one confirms; part of the identity of the latter.
+
+    Attributes:
+        campaign_id: the campaign that is confirmed.
+        root: digest of the event that ended it, which covers its whole history.
+        candidate_id: candidate that was selected there.
+    """
+
+    campaign_id: str
+    root: str
+    candidate_id: str
+
+    def as_json(self) -> dict[str, str]:
+        """Return the link as the campaign's identity holds it."""
+        return {"campaign_id": self.campaign_id, "root": self.root, "candidate_id": self.candidate_id}
+
+
+@dataclass(frozen=True, slots=True)
 class Campaign:
     """A campaign: a baseline and its candidates, on the same cases, with the same randomness.
 
@@ -92,6 +111,7 @@ class Campaign:
         proposer: what turns the space into candidates.
         limits: bounds on execution.
         secrets: names of environment variables whose values must never be recorded. Kept as a tuple.
+        confirms: the campaign whose selected candidate this one confirms, as `confirm` declares it; None for others.
     """
 
     name: str
@@ -107,6 +127,7 @@ class Campaign:
     proposer: Proposer = field(default_factory=Proposer)
     limits: Limits = field(default_factory=Limits)
     secrets: Sequence[str] = ()
+    confirms: Confirms | None = None
 
     def __post_init__(self) -> None:
         """Refuse a declaration that could not be carried out.
@@ -125,6 +146,7 @@ class Campaign:
             ("seed_root", self.seed_root, Seed),
             ("limits", self.limits, Limits),
             ("proposer", self.proposer, Proposer),
+            *((("confirms", self.confirms, Confirms),) if self.confirms is not None else ()),
         )
         for member, value, kind in expected:
             if not isinstance(value, kind):

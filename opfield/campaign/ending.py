@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from opfield.campaign.attempts import Attempt, read_attempts
+from opfield.campaign.attempts import Attempt, EarlierAttempts, read_attempts
+from opfield.campaign.computed import evidence_payloads
 from opfield.campaign.evidence import TrialEvidence, TrialTask, failure_evidence
-from opfield.campaign.judge import connect_judging, verdict_payloads
+from opfield.campaign.judge import awaited_reviews, connect_judging, review_gates, verdict_payloads
 from opfield.campaign.schedule import interleaved
 from opfield.campaign.writer import CampaignWriter, open_writer
 from opfield.core import Failure, Status
@@ -19,6 +21,9 @@ from opfield.prob import Seed, coordinate_seed, read_seed
 from opfield.warehouse import ledger
 from opfield.warehouse.lock import Locking, hold
 
+#: State of a campaign whose every cell is there and which only people can decide.
+AWAITING_REVIEW: Final = "awaiting_review"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -26,8 +31,8 @@ class Outcome:
 
     Attributes:
         campaign_id: identity of the campaign.
-        state: `completed`, `cancelled`, `paused` (failures in a row), `pending` (some coordinates have no cell yet) or
-            `interrupted`.
+        state: `completed`, `cancelled`, `paused` (failures in a row), `pending` (some coordinates have no cell yet),
+            `interrupted` or `awaiting_review` (only people can decide now).
         selected: selected candidate id, the baseline's where it is kept; None while undecided.
         outcome: `selected`, `kept_baseline` or `undecided`; None before the end.
         appended: events that this call appended.
@@ -50,21 +55,47 @@ def outcome_of(writer: CampaignWriter, state: str, reason: str, appended: int, p
     return Outcome(writer.campaign_id, state, told.get("selected"), told.get("outcome"), appended, pending, reason)
 
 
-def pending_coordinates(writer: CampaignWriter) -> list[Coordinate]:
-    """Return the declared coordinates that have no cell: one reading of the view `pending`."""
-    with closing(connect_judging(writer.root, writer.campaign_id, writer.state.started, ["pending"])) as con:
-        rows = con.execute("select candidate_id, arm, case_id, repeat from pending").fetchall()
+def pending_coordinates(writer: CampaignWriter, first_cases: int | None = None) -> list[Coordinate]:
+    """Return the declared coordinates that have no cell: one reading of the view `pending`.
+
+    Args:
+        writer: the campaign.
+        first_cases: only those of so many cases of the registered order; of all where None.
+    """
+    query = """
+        select pending.candidate_id, pending.arm, pending.case_id, pending.repeat
+        from pending
+        inner join planned_cases using (campaign_id, case_id)
+        where planned_cases.position <= coalesce($1, planned_cases.position)
+    """
+    wanted = ["pending", "planned_cases"]
+    with closing(connect_judging(writer.root, writer.campaign_id, writer.state.started, wanted)) as con:
+        rows = con.execute(query, [first_cases]).fetchall()
     return [Coordinate(*row) for row in rows]
 
 
-def finish(writer: CampaignWriter) -> None:
-    """Record comparison, decision and selection as the views give them; every coordinate has its cell.
+def finish(writer: CampaignWriter, *, without_review: bool = False) -> str:
+    """Record computed evidence, then comparison, decision and selection as the views give them; no cell is pending.
+
+    Comparisons come first, since people review them: while a candidate reaches a review gate that still lacks
+    approvals, nothing is decided.
+
+    Args:
+        writer: the campaign.
+        without_review: decide with the reviews there are.
+
+    Returns:
+        Whose review is awaited and how to give it, in words; empty where the campaign is completed.
 
     Raises:
         OpfieldError: where the views do not decide although nothing is pending; the projection is then damaged.
     """
     writer.flush()
     state = writer.state
+    if not state.compared:
+        for payload in evidence_payloads(writer.root, writer.campaign_id, state.started, without=state.evidenced):
+            writer.accept(ledger.EVIDENCE_RECORDED, payload)
+        writer.flush()
     comparisons, decisions, completed = verdict_payloads(writer.root, writer.campaign_id, state.started)
     if completed is None or state.registered.keys() - comparisons.keys() or state.registered.keys() - decisions.keys():
         raise OpfieldError(
@@ -73,16 +104,42 @@ def finish(writer: CampaignWriter) -> None:
     for candidate in state.registered:
         if candidate not in state.compared:
             writer.accept(ledger.COMPARISON_RECORDED, comparisons[candidate])
+    if not without_review:
+        writer.flush()
+        awaited = _awaited(writer)
+        if awaited:
+            return awaited
+    for candidate in state.registered:
         if candidate not in state.decided:
             writer.accept(ledger.DECISION_RECORDED, decisions[candidate])
     writer.accept(ledger.CAMPAIGN_COMPLETED, completed)
     writer.flush()
+    return ""
 
 
-def finish_with_failures(root: Path, campaign_id: str, locking: Locking = hold) -> Outcome:
+def _awaited(writer: CampaignWriter) -> str:
+    """Return whose review is awaited and how to give it; empty where nobody's is."""
+    rows = awaited_reviews(writer.root, writer.campaign_id, writer.state.started)
+    if not rows:
+        return ""
+    named = ", ".join(f"{row['label']} ({row['approvals']} of {row['needed']} approvals)" for row in rows)
+    has_keys = any(gate["options"].get("keys") for gate in review_gates(writer.state.started))
+    command = f"opfield review {shlex.quote(rows[0]['label'])} --approve --by NAME{' --key FILE' if has_keys else ''}"
+    return f"{named} cannot be decided before somebody reviews; `{command}`, or --reject"
+
+
+def finish_with_failures(
+    root: Path, campaign_id: str, locking: Locking = hold, *, without_review: bool = False
+) -> Outcome:
     """Record every pending coordinate as a terminal cell, then finish.
 
     What failed becomes an infrastructure failure, what was never tried a cancelled cell.
+
+    Args:
+        root: warehouse folder.
+        campaign_id: the campaign.
+        locking: how the campaign is taken for writing.
+        without_review: decide with the reviews there are, instead of waiting for those that are lacking.
 
     Raises:
         HeldError: where another process is writing this campaign.
@@ -93,14 +150,17 @@ def finish_with_failures(root: Path, campaign_id: str, locking: Locking = hold) 
         if not before:
             raise OpfieldError(f"campaign {campaign_id} has no history to finish")
         if not writer.state.terminal:
-            recorded, _ = read_attempts(root, campaign_id)
+            recorded, torn = read_attempts(root, campaign_id)
+            earlier = EarlierAttempts(recorded, is_whole=not torn)
             last = {attempt.coordinate: attempt for attempt in recorded}
             root_seed = read_seed(writer.state.started["identity"]["seed_root"])
             for coordinate in interleaved(pending_coordinates(writer), root_seed):
                 seed = coordinate_seed(root_seed, coordinate.case_id, coordinate.repeat)
-                payload = _closing_payload(coordinate, seed, last.get(coordinate))
+                payload = _closing_payload(coordinate, seed, last.get(coordinate), earlier)
                 writer.accept(ledger.TRIAL_COMPLETED, payload)
-            finish(writer)
+            awaited = finish(writer, without_review=without_review)
+            if awaited:
+                return outcome_of(writer, AWAITING_REVIEW, awaited, writer.state.sequence - before, 0)
         return outcome_of(writer, writer.state.terminal, "", writer.state.sequence - before, 0)
 
 
@@ -152,10 +212,13 @@ def trial_payload(evidence: TrialEvidence, seed: Seed) -> dict[str, Any]:
     }
 
 
-def _closing_payload(coordinate: Coordinate, seed: Seed, tried: Attempt | None) -> dict[str, Any]:
+def _closing_payload(
+    coordinate: Coordinate, seed: Seed, tried: Attempt | None, earlier: EarlierAttempts
+) -> dict[str, Any]:
     """Return the payload that closes a pending coordinate; nobody measured its times, so they are unknown."""
     if tried is not None:
-        evidence = failure_evidence(TrialTask(coordinate, seed, tried.attempt), tried.failure)
+        failed = failure_evidence(TrialTask(coordinate, seed, tried.attempt), tried.failure)
+        evidence = replace(failed, **earlier.spent(coordinate, tried.attempt)._asdict())
     else:
         never = Failure("not_attempted", "the campaign was finished before this trial was tried")
         evidence = failure_evidence(TrialTask(coordinate, seed, 0), never, status=Status.CANCELLED)

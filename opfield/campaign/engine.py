@@ -10,16 +10,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from opfield.campaign.attempts import Attempt, read_attempts, record_attempt
+from opfield.campaign.attempts import Attempt, EarlierAttempts, read_attempts, record_attempt
 from opfield.campaign.declaration import Campaign, Limits
-from opfield.campaign.ending import Outcome, finish, outcome_of, pending_coordinates, trial_payload
+from opfield.campaign.ending import (
+    AWAITING_REVIEW,
+    Outcome,
+    finish,
+    outcome_of,
+    pending_coordinates,
+    trial_payload,
+)
 from opfield.campaign.evidence import TrialEvidence, TrialTask, failure_evidence
 from opfield.campaign.executors import TrialExecutor, open_executor
 from opfield.campaign.interrupt import asked_to_stop
+from opfield.campaign.judge import early_looks, is_settled
 from opfield.campaign.prepare import Prepared, prepare, trial_context
 from opfield.campaign.progress import Progress, Silence
 from opfield.campaign.provenance import provenance, runner_source
 from opfield.campaign.schedule import WorkQueue, interleaved
+from opfield.campaign.spending import Spending
 from opfield.campaign.writer import CampaignWriter, open_writer
 from opfield.core import Failure, Status
 from opfield.errors import DeclarationError, LostRaceError, OpfieldError
@@ -117,9 +126,10 @@ class _Opening:
         self.is_unproven = writer.state.cells == 0
         self.broken: list[Failure] = []
         self.changed_source: str | None = None
-        recorded, _ = read_attempts(writer.root, writer.campaign_id)
+        recorded, torn = read_attempts(writer.root, writer.campaign_id)
         # Attempts of earlier openings; the limit on attempts counts those of this one.
         self.tried_before = {each.coordinate: each.attempt for each in recorded}
+        self.earlier = EarlierAttempts(recorded, is_whole=not torn)
 
     def carry_out(self) -> _Stop:
         writer = self.writer
@@ -131,15 +141,14 @@ class _Opening:
         is_clean = False
         try:
             self._start()
-            pending = pending_coordinates(writer)
-            stop = self._run_trials(executor, pending) if pending else None
+            stop = self._run_planned(executor)
             is_clean = stop is None
         finally:
             executor.close(now=not is_clean)
         if stop is not None:
             return stop
-        finish(writer)
-        return _Stop("completed")
+        awaited = finish(writer)
+        return _Stop(AWAITING_REVIEW, awaited) if awaited else _Stop("completed")
 
     def _changed_source(self) -> str | None:
         """Return the digest of the runner's source, where it is another one than when the campaign started."""
@@ -163,8 +172,30 @@ class _Opening:
                 writer.accept(ledger.CANDIDATE_REGISTERED, payload)
         writer.flush()
 
+    def _run_planned(self, executor: TrialExecutor) -> _Stop | None:
+        """Run up to each early look of a sequential gate, and on unless the gates are settled by then.
+
+        Returns:
+            Why it stopped early, None where every planned coordinate has its cell.
+        """
+        writer = self.writer
+        told = writer.root, writer.campaign_id, writer.state.started
+        for cases in early_looks(*told) if writer.state.planned is None else ():
+            pending = pending_coordinates(writer, cases)
+            stop = self._run_trials(executor, pending) if pending else None
+            if stop is not None:
+                return stop
+            if writer.state.cells * writer.state.started["cases"] == cases * writer.state.declared_cells and is_settled(
+                *told
+            ):
+                writer.accept(ledger.PLAN_CLOSED, {"cases": cases, "reason": "every sequential gate is settled"})
+                writer.flush()
+                break
+        pending = pending_coordinates(writer)
+        return self._run_trials(executor, pending) if pending else None
+
     def _run_trials(self, executor: TrialExecutor, pending: list[Coordinate]) -> _Stop | None:
-        """Run what is pending; return why it stopped early, None where every coordinate has its cell."""
+        """Run what is pending; return why it stopped early, None where each of these coordinates has its cell."""
         writer, progress = self.writer, self.options.progress
         work = WorkQueue.of(interleaved(pending, self.prepared.campaign.seed_root))
         stop: _Stop | None = None
@@ -246,23 +277,25 @@ class _Opening:
             failure = Failure("executor", f"the executor failed: {error!r}", is_retryable=True)
             evidence = failure_evidence(task, failure, secrets=tuple(self.prepared.campaign.secrets))
         if evidence.status is Status.INFRASTRUCTURE_FAILURE and evidence.failure and evidence.failure.is_retryable:
-            self._put_off(task, evidence.failure, evidence.finished_at, work)
+            self._put_off(task, evidence, evidence.failure, work)
             return
         self.failed_in_row = 0
         if evidence.status is Status.INFRASTRUCTURE_FAILURE and evidence.failure is not None:
             self.broken.append(evidence.failure)
         else:
             self.is_unproven = False
-        payload = trial_payload(evidence, task.seed)
+        payload = trial_payload(self.earlier.charged_to(evidence), task.seed)
         if self.changed_source is not None:
             payload["runner_source"] = self.changed_source
         self.writer.accept(ledger.TRIAL_COMPLETED, payload, evidence.artifacts)
         self.options.progress.accepted(evidence.status)
 
-    def _put_off(self, task: TrialTask, failure: Failure, finished_at: str, work: WorkQueue) -> None:
+    def _put_off(self, task: TrialTask, evidence: TrialEvidence, failure: Failure, work: WorkQueue) -> None:
         """Record an attempt that says nothing about quality; try its coordinate again later, or leave it pending."""
-        attempt = Attempt(task.coordinate, task.attempt, failure, finished_at)
+        spent = Spending(evidence.cost_usd, evidence.input_tokens, evidence.output_tokens)
+        attempt = Attempt(task.coordinate, task.attempt, failure, evidence.finished_at, spent)
         record_attempt(self.writer.root, self.writer.campaign_id, attempt)
+        self.earlier.add(attempt)
         self.failed_in_row += 1
         self.last_failure = failure
         made = task.attempt - self.tried_before.get(task.coordinate, 0)

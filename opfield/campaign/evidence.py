@@ -78,10 +78,10 @@ class TrialEvidence:
         measurements: ordered by metric. Where the runner claimed success, one for each declared metric;
             otherwise those that it reported.
         failure: what went wrong, scrubbed, on one line and bounded; None on success.
-        cost_usd: money spent; None where unknown.
-        input_tokens: tokens sent to models; None where unknown.
-        output_tokens: tokens received from models; None where unknown.
-        duration_s: seconds that the runner took, by a monotonic clock.
+        cost_usd: money that this attempt spent, or, once accepted, all attempts at the coordinate; None where unknown.
+        input_tokens: tokens sent to models, over the same attempts; None where unknown.
+        output_tokens: tokens received from models, over the same attempts; None where unknown.
+        duration_s: seconds that the runner took in this attempt alone, by a monotonic clock.
         started_at: UTC wall clock at the start, `YYYY-MM-DDTHH:MM:SS.ffffffZ`.
         finished_at: `started_at` plus the duration, so that a clock set back cannot turn a trial around.
         artifact_id: native evidence, one of `artifacts`: what the result names, else its output, else the

@@ -37,6 +37,36 @@ def connect_judging(
     return connect_snapshot(root, campaign_id, names, judging_views(root, campaign_id, started))
 
 
+def review_gates(started: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the gates of a campaign's policy at which people decide, in order."""
+    return [gate for gate in started["identity"]["policy"]["gates"] if gate["kind"] == "review"]
+
+
+def awaited_reviews(root: Path, campaign_id: str, started: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of the view `awaiting_reviews`, by label; nothing is read where no gate asks for reviews."""
+    if not review_gates(started):
+        return []
+    with closing(connect_judging(root, campaign_id, started, ["awaiting_reviews"])) as con:
+        return read_rows(con, "from awaiting_reviews order by label, candidate_id")
+
+
+def early_looks(root: Path, campaign_id: str, started: Mapping[str, Any]) -> list[int]:
+    """Return at how many cases, fewer than all, the sequential gates of the policy look; none where there are none."""
+    if not any(gate["kind"] == "sequential" for gate in started["identity"]["policy"]["gates"]):
+        return []
+    query = "select distinct cases from looks where look > 0 and cases < $1 order by cases"
+    with closing(connect_judging(root, campaign_id, started, ["looks"])) as con:
+        return [int(cases) for (cases,) in con.execute(query, [started["cases"]]).fetchall()]
+
+
+def is_settled(root: Path, campaign_id: str, started: Mapping[str, Any]) -> bool:
+    """Return whether every sequential gate passes or fails every candidate already."""
+    query = "select bool_and(status <> 'indeterminate') from gate_results where kind = 'sequential'"
+    with closing(connect_judging(root, campaign_id, started, ["gate_results"])) as con:
+        (row,) = con.execute(query).fetchall()
+    return bool(row[0])
+
+
 def verdict_payloads(
     root: Path, campaign_id: str, started: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]:

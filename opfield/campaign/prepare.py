@@ -76,6 +76,8 @@ def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
         "seed_root": campaign.seed_root.hex,
         "candidates": [candidate.id for candidate in candidates],
     }
+    if campaign.confirms is not None:
+        identity["confirms"] = campaign.confirms.as_json()
     try:
         campaign_id = digest("opfield/campaign/v1", canonical_json(identity))
     except IdentityError as error:

@@ -32,7 +32,9 @@ class CampaignState:
         declared: candidates that may be registered; None where a proposer brings them as it goes.
         registered: candidate id to label, in order of registration.
         accepted: candidate id, the baseline's too, to the (case, repeat) pairs accepted.
-        compared: candidates with a recorded comparison.
+        planned: cases that are tried where a sequential gate closed the plan early; None while all are.
+        evidenced: positions of the gates whose computed evidence is recorded.
+        compared: candidate id to the digest of the event that recorded its comparison.
         decided: candidate id to its recorded decision.
         terminal: `completed`, `cancelled`, or empty while events may follow.
         completed: payload of the terminal event.
@@ -46,7 +48,9 @@ class CampaignState:
     declared: frozenset[str] | None = frozenset()
     registered: dict[str, str] = field(default_factory=dict)
     accepted: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
-    compared: set[str] = field(default_factory=set)
+    planned: int | None = None
+    evidenced: set[int] = field(default_factory=set)
+    compared: dict[str, str] = field(default_factory=dict)
     decided: dict[str, str] = field(default_factory=dict)
     terminal: str = ""
     completed: dict[str, Any] = field(default_factory=dict)
@@ -58,11 +62,12 @@ class CampaignState:
 
     @property
     def declared_cells(self) -> int:
-        """Number of coordinates of the declared grid."""
+        """Number of coordinates of the declared grid; a proposer's candidates are declared as they are registered."""
         if not self.started:
             return 0
-        identity = self.started["identity"]
-        return int(self.started["cases"] * identity["repeats"] * (1 + len(identity["candidates"])))
+        candidates = self.registered if self.declared is None else self.declared
+        cases = self.started["cases"] if self.planned is None else self.planned
+        return int(cases * self.started["identity"]["repeats"] * (1 + len(candidates)))
 
 
 def reduce(state: CampaignState, event: Event, own: dict[str, Any] | None = None) -> CampaignState:
@@ -178,11 +183,47 @@ def _trial(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
         raise _breach("trial", event, f"case id {case_id!r} is no text")
     if candidate in state.compared or (arm == "baseline" and state.compared):
         raise _breach("trial", event, "a comparison over these cells is recorded already")
+    if state.planned is not None:
+        raise _breach("trial", event, f"the plan was closed at {state.planned} cases")
+    if state.evidenced:
+        raise _breach("trial", event, "computed evidence over these cells is recorded already")
     accepted = state.accepted[candidate]
     pair = (case_id, repeat)
     if pair in accepted:
         raise _breach("coordinate", event, f"{arm} {candidate} {pair} is accepted already")
     accepted.add(pair)
+
+
+def _plan_closed(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
+    cases = payload["cases"]
+    gates = [gate for gate in state.started["identity"]["policy"]["gates"] if gate["kind"] == "sequential"]
+    named = [gate["options"].get("looks") for gate in gates]
+    looks = [each for listed in named if isinstance(listed, list) for each in listed if type(each) is int]
+    if type(cases) is not int or not 1 <= cases < state.started["cases"]:
+        raise _breach("plan", event, f"closed at {cases} of {state.started['cases']} cases")
+    if cases not in looks and None not in named:
+        raise _breach("plan", event, f"no sequential gate looks at {cases} cases")
+    if state.planned is not None or state.evidenced or state.compared:
+        raise _breach("plan", event, "the plan is closed, or judged, already")
+    tried = {case_id for pairs in state.accepted.values() for case_id, _ in pairs}
+    if len(tried) != cases or state.cells * state.started["cases"] != cases * state.declared_cells:
+        raise _breach("plan", event, f"{cases} cases do not make {state.cells} cells of {len(tried)}")
+    state.planned = cases
+
+
+def _evidence(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
+    gate_ix, gates = payload["gate_ix"], state.started["identity"]["policy"]["gates"]
+    if type(gate_ix) is not int or not 0 <= gate_ix < len(gates) or payload["name"] != gates[gate_ix]["name"]:
+        raise _breach("evidence", event, f"gate {gate_ix} {payload['name']!r} is none of the policy's")
+    if not isinstance(payload["results"], list):
+        raise _breach("evidence", event, "holds no list of results")
+    if gate_ix in state.evidenced:
+        raise _breach("evidence", event, f"evidence for gate {gate_ix} is recorded already")
+    if state.compared:
+        raise _breach("evidence", event, "a comparison is recorded already")
+    if state.cells < state.declared_cells:
+        raise _breach("evidence", event, f"coordinates pending: {state.declared_cells - state.cells}")
+    state.evidenced.add(gate_ix)
 
 
 def _comparison(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
@@ -191,7 +232,23 @@ def _comparison(state: CampaignState, event: Event, payload: dict[str, Any]) -> 
         raise _breach("comparison", event, f"candidate {candidate} is not registered")
     if candidate in state.compared:
         raise _breach("comparison", event, f"candidate {candidate} is compared already")
-    state.compared.add(candidate)
+    state.compared[candidate] = event.digest
+
+
+def _review(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
+    candidate, reviewer = payload["candidate_id"], payload["by"]
+    if candidate not in state.registered:
+        raise _breach("review", event, f"candidate {candidate} is not registered")
+    if candidate not in state.compared:
+        raise _breach("review", event, f"candidate {candidate} has no recorded comparison")
+    if candidate in state.decided:
+        raise _breach("review", event, f"candidate {candidate} is decided already")
+    if payload["comparison"] != state.compared[candidate]:
+        raise _breach("review", event, "the comparison reviewed is not the one recorded")
+    if payload["verdict"] not in ("approve", "reject"):
+        raise _breach("review", event, f"verdict {payload['verdict']!r} is neither approve nor reject")
+    if not isinstance(reviewer, str) or not reviewer:
+        raise _breach("review", event, "names nobody as the reviewer")
 
 
 def _decision(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:
@@ -225,7 +282,10 @@ _HANDLERS: Final[dict[str, Callable[[CampaignState, Event, dict[str, Any]], None
     ledger.CAMPAIGN_STARTED: _started,
     ledger.CANDIDATE_REGISTERED: _registered,
     ledger.TRIAL_COMPLETED: _trial,
+    ledger.PLAN_CLOSED: _plan_closed,
+    ledger.EVIDENCE_RECORDED: _evidence,
     ledger.COMPARISON_RECORDED: _comparison,
+    ledger.REVIEW_RECORDED: _review,
     ledger.DECISION_RECORDED: _decision,
     ledger.CAMPAIGN_COMPLETED: _completed,
     ledger.CAMPAIGN_CANCELLED: _cancelled,

@@ -15,6 +15,7 @@ import duckdb
 
 from opfield.campaign.checkpoint import WORTH_IT, load_state, save_state
 from opfield.campaign.reducer import CampaignState, reduce
+from opfield.campaign.signatures import check_signature
 from opfield.core import canonical_json
 from opfield.errors import OpfieldError, WarehouseError
 from opfield.warehouse import ledger
@@ -79,12 +80,14 @@ class CampaignWriter:
         """Append one event; the artifacts that it names are made durable before it.
 
         Raises:
-            HistoryError: where it breaks a law; nothing changed.
+            HistoryError: where it breaks a law, or bears a signature that is not its own; nothing changed.
             LostRaceError: where another writer got in between; reload and decide again.
             WarehouseError: where an earlier publication failed.
         """
         with self._turn:
             self._raise_failed()
+            if type == ledger.REVIEW_RECORDED:
+                check_signature(self.campaign_id, payload)
             event = ledger.chained(
                 self.state.digest,
                 campaign_id=self.campaign_id,

@@ -21,16 +21,17 @@ from opfield.warehouse.store import default_root
 
 @click.command("audit")
 @campaign_argument
+@click.option("--recompute", is_flag=True, help="Repeat bootstraps and permutation tests from the cells, too.")
 @warehouse_option
 @json_option
-def audit_command(campaign: str | None, warehouse: Path | None, as_json: bool) -> int:
+def audit_command(campaign: str | None, recompute: bool, warehouse: Path | None, as_json: bool) -> int:
     """Verify every byte that carries meaning, and recompute every verdict; writes nothing.
 
     Exits with 1 where something is wrong, and names the file.
     """
     root = (warehouse or default_root()).absolute()
     campaign_id = open_warehouse(root, is_snapshot=True).campaign_id(campaign) if campaign else None
-    report = audit(root, campaign_id)
+    report = audit(root, campaign_id, recompute=recompute)
     if as_json:
         print_json(
             {

@@ -11,7 +11,14 @@ from opfield.campaign.attempts import read_attempts
 from opfield.campaign.domains import installed_domain_names, load_domain
 from opfield.cli.options import campaign_argument, json_option, warehouse_option
 from opfield.cli.render import out, print_facts, print_json, print_table, say, short, visible
-from opfield.cli.verdict import exit_code, print_verdict, read_verdict, state_in_words
+from opfield.cli.verdict import (
+    confirmation_in_words,
+    exit_code,
+    print_verdict,
+    read_awaited,
+    read_verdict,
+    state_in_words,
+)
 from opfield.core import parse_json
 from opfield.errors import IdentityError, OpfieldError, UnknownNameError, unknown_name
 from opfield.warehouse.contract import load_contract
@@ -31,7 +38,7 @@ with accepted as (
 )
 select
     campaigns.*,
-    campaigns.cases * campaigns.repeats * (1 + campaigns.candidates) as declared,
+    campaigns.planned_cases * campaigns.repeats * (1 + campaigns.candidates) as declared,
     coalesce(accepted.accepted, 0) as accepted,
     coalesce(accepted.failed, 0) as failed,
 from campaigns
@@ -64,7 +71,7 @@ def status_command(campaign: str | None, warehouse: Path | None, as_json: bool) 
                 **row,
                 "id": short(row["campaign_id"]),
                 "cells": f"{row['accepted']:,}/{row['declared']:,}",
-                "state": "running" if row["writer"] else state_in_words(row["state"], None),
+                "state": _state_in_words(opened, row),
             }
             for row in rows
         ]
@@ -89,7 +96,7 @@ def status_command(campaign: str | None, warehouse: Path | None, as_json: bool) 
     )
     told = {
         **row,
-        "state": "running" if row["writer"] else state_in_words(row["state"], None),
+        "state": _state_in_words(opened, row),
         "failed_attempts": len(attempts),
         "last_failed_attempt": f"{attempts[-1].failure.code}: {attempts[-1].failure.message}" if attempts else None,
         "torn_attempt_lines": len(torn),
@@ -98,6 +105,8 @@ def status_command(campaign: str | None, warehouse: Path | None, as_json: bool) 
         print_json({**told, "costs": costs})
         return 0
     print_facts(told)
+    if row["confirms"] is not None:
+        out().print(confirmation_in_words(read_verdict(opened.root, campaign_id)), markup=False)
     out().print()
     print_table(costs, title="costs, as far as anybody saw them")
     return 0
@@ -267,6 +276,15 @@ COMMANDS: Final = (
     domains_command,
     gates_command,
 )
+
+
+def _state_in_words(opened: Warehouse, row: dict[str, Any]) -> str:
+    """Return the state of a campaign for people; whether they are to decide it is asked where no cell is pending."""
+    if row["writer"]:
+        return "running"
+    is_whole = row["state"] == "running" and row["accepted"] == row["declared"]
+    is_awaiting = is_whole and bool(read_awaited(opened.root, row["campaign_id"]))
+    return state_in_words(row["state"], None, is_awaiting=is_awaiting)
 
 
 def _candidate_id(opened: Warehouse, campaign_id: str, candidate: str) -> str:

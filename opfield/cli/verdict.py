@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 import duckdb
 
-from opfield.campaign.judge import connect_judging
+from opfield.campaign.confirm import read_confirmed
+from opfield.campaign.judge import awaited_reviews, connect_judging
 from opfield.campaign.reducer import fold
 from opfield.cli.render import cell, out, plural, print_json, print_table, say, short
 from opfield.errors import OpfieldError
@@ -118,10 +121,14 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
         pending = read_rows(con, "select count(*) as pending from pending")[0]["pending"]
         failures = read_rows(con, _FAILURES)
     writer = holder_of(root, campaign_id)
+    awaited = read_awaited(root, campaign_id) if campaign["state"] == "running" and not pending else []
+    confirmed = read_confirmed(root, _started(root, campaign_id)["identity"])
     return {
         "campaign": campaign,
-        "state": state_in_words(campaign["state"], writer),
+        "state": state_in_words(campaign["state"], writer, is_awaiting=bool(awaited)),
         "writer": writer,
+        "awaiting_review": awaited,
+        "confirms": None if confirmed is None else asdict(confirmed),
         "pending": pending,
         "failures": failures,
         "decisions": decisions,
@@ -129,16 +136,44 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
     }
 
 
+def read_awaited(root: Path, campaign_id: str) -> list[str]:
+    """Return the labels of the candidates that only people can decide now, from the views that judge the campaign."""
+    return [row["label"] for row in awaited_reviews(root, campaign_id, _started(root, campaign_id))]
+
+
+def confirmation_in_words(verdict: dict[str, Any]) -> str | None:
+    """Return what a campaign confirms, with the change found there and here; None where it confirms nothing."""
+    confirmed = verdict["confirms"]
+    if confirmed is None:
+        return None
+    # A confirmation has one candidate.
+    here = next(iter(verdict["decisions"]), {"candidate": None, "oriented_change": None})
+    name = f"confirms {short(confirmed['campaign_id'])} ({cell(here['candidate'])})"
+    if not confirmed["is_found"]:
+        return f"{name}, which this warehouse does not hold as it was"
+    return f"{name}, selected there with {_signed(confirmed['score'])}; here {_signed(here['oriented_change'])}"
+
+
+def _signed(change: float | None) -> str:
+    return "no known change" if change is None else f"{change:+.6g}"
+
+
 def _connect(root: Path, campaign_id: str, names: Iterable[str]) -> duckdb.DuckDBPyConnection:
+    return connect_judging(root, campaign_id, _started(root, campaign_id), names)
+
+
+def _started(root: Path, campaign_id: str) -> dict[str, Any]:
     first = next(iter(read_events(root, campaign_id)), None)
     if first is None:
         raise OpfieldError(f"campaign {campaign_id} has no history in {root}")
-    return connect_judging(root, campaign_id, fold([first]).started, names)
+    return fold([first]).started
 
 
-def state_in_words(state: str, writer: str | None) -> str:
-    """Return the state of a campaign for people: one that is not finished runs, or waits to be gone on with."""
-    return "unfinished" if state == "running" and writer is None else state
+def state_in_words(state: str, writer: str | None, *, is_awaiting: bool = False) -> str:
+    """Return the state of a campaign for people: an unfinished one runs, or waits for them or to be resumed."""
+    if state != "running" or writer is not None:
+        return state
+    return "awaiting review" if is_awaiting else "unfinished"
 
 
 def exit_code(verdict: dict[str, Any]) -> int:
@@ -168,6 +203,9 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
         f"coupling {campaign['coupling']}, reproducibility {campaign['reproducibility']} (as declared)",
         markup=False,
     )
+    confirmation = confirmation_in_words(verdict)
+    if confirmation is not None:
+        console.print(confirmation, markup=False)
     console.print()
     print_table(
         [
@@ -199,6 +237,10 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
     console.print(_sentence(verdict), markup=False)
     if not all(row["is_whole"] for row in verdict["decisions"]):
         say("the files do not hold what the ledger accepted; say `opfield audit` for what is damaged or missing")
+    elif verdict["awaiting_review"] and not verdict["writer"]:
+        say(
+            f"review with: opfield review {shlex.quote(verdict['awaiting_review'][0])} --approve --by NAME, or --reject"
+        )
     elif campaign["state"] == "running" and not verdict["writer"]:
         say(f"go on with: opfield resume {name}")
 
@@ -207,6 +249,8 @@ def _sentence(verdict: dict[str, Any]) -> str:
     chosen, campaign = verdict["selection"], verdict["campaign"]
     if campaign["state"] == "cancelled":
         return "cancelled: no verdict"
+    if verdict["awaiting_review"]:
+        return f"awaiting review: {', '.join(map(cell, verdict['awaiting_review']))}"
     if chosen is None:
         return f"undecided: {plural(verdict['pending'], 'cell')} pending"
     if chosen["outcome"] == "selected":

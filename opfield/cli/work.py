@@ -13,8 +13,9 @@ from typing import Any, Final
 import click
 
 from opfield.campaign.boundary import run_trial
+from opfield.campaign.confirm import confirming_again
 from opfield.campaign.domains import load_campaign, load_domain
-from opfield.campaign.ending import Outcome, cancel, finish_with_failures
+from opfield.campaign.ending import AWAITING_REVIEW, Outcome, cancel, finish_with_failures
 from opfield.campaign.engine import RunOptions, run
 from opfield.campaign.evidence import TrialTask
 from opfield.campaign.prepare import Prepared, differing_members, prepare, trial_context
@@ -31,10 +32,11 @@ from opfield.warehouse.ledger import read_events
 from opfield.warehouse.session import Warehouse, installed_views, open_warehouse
 from opfield.warehouse.store import create_store, default_root
 
-_PASSED_ON: Final = {"ignore_unknown_options": True, "allow_extra_args": True}
+#: What lets the options of a domain follow its name.
+PASSED_ON: Final = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
-@click.command("run", context_settings=_PASSED_ON)
+@click.command("run", context_settings=PASSED_ON)
 @click.argument("target")
 @click.option("--plan", "plan_only", is_flag=True, help="Say what would run and cost, and run nothing.")
 @executor_options
@@ -60,19 +62,19 @@ def run_command(
     with prints_to_stderr():
         campaign = load_campaign(target, given)
     if plan_only:
-        return _print_plan(prepare(campaign, installed_views()), warehouse, as_json)
+        return print_plan(prepare(campaign, installed_views()), warehouse, as_json)
     options = RunOptions(
         executor=executor,
         workers=workers,
         progress=TerminalProgress(),
         accept_runner_change=accept_runner_change,
         target=target,
-        options=_recorded(given),
+        options=recorded(given),
     )
     root = warehouse or default_root()
     with prints_to_stderr():
         outcome = run(campaign, root, options)
-    return _report(outcome, root, as_json)
+    return report(outcome, root, as_json)
 
 
 @click.command("resume")
@@ -98,7 +100,8 @@ def resume_command(
     if told["target"] is None:
         raise OpfieldError("this campaign was started from Python; run the same declaration there again to go on")
     with prints_to_stderr():
-        declared = load_campaign(told["target"], _read_options(told["target"], told["options"]))
+        loaded = load_campaign(told["target"], _read_options(told["target"], told["options"]))
+    declared = confirming_again(loaded, started["identity"], opened)
     prepared = prepare(declared, installed_views())
     if prepared.campaign_id != campaign_id:
         members = ", ".join(differing_members(started["identity"], prepared.identity))
@@ -116,7 +119,7 @@ def resume_command(
     )
     with prints_to_stderr():
         outcome = run(declared, opened.root, options)
-    return _report(outcome, opened.root, as_json)
+    return report(outcome, opened.root, as_json)
 
 
 @click.command("finish")
@@ -126,15 +129,19 @@ def resume_command(
     is_flag=True,
     help="Record what is pending as failed or cancelled cells, and decide on what there is.",
 )
+@click.option("--without-review", is_flag=True, help="Decide with the reviews there are; lacking ones leave it open.")
 @warehouse_option
 @json_option
-def finish_command(campaign: str | None, accept_failures: bool, warehouse: Path | None, as_json: bool) -> int:
-    """End a campaign whose pending coordinates will not be run."""
+def finish_command(
+    campaign: str | None, accept_failures: bool, without_review: bool, warehouse: Path | None, as_json: bool
+) -> int:
+    """End a campaign whose pending coordinates will not be run, or whose reviews will not be given."""
     if not accept_failures:
         raise click.UsageError("finishing records what is pending as failures; say --accept-failures")
     opened = open_warehouse(warehouse, is_snapshot=True)
-    outcome = finish_with_failures(opened.root, the_unfinished(opened, campaign))
-    return _report(outcome, opened.root, as_json)
+    campaign_id = the_unfinished(opened, campaign)
+    outcome = finish_with_failures(opened.root, campaign_id, without_review=without_review)
+    return report(outcome, opened.root, as_json)
 
 
 @click.command("cancel")
@@ -155,7 +162,7 @@ def cancel_command(campaign: str, reason: str, warehouse: Path | None, as_json: 
     return 0
 
 
-@click.command("try", context_settings=_PASSED_ON)
+@click.command("try", context_settings=PASSED_ON)
 @click.argument("target")
 @click.option("--case", "case_id", required=True, help="Case to run.")
 @click.option("--candidate", "label", default="baseline", show_default=True, help="Candidate's label, or baseline.")
@@ -233,7 +240,7 @@ def domain_options(target: str, words: Sequence[str]) -> dict[str, Any]:
     return given
 
 
-def _recorded(given: dict[str, Any]) -> dict[str, Any]:
+def recorded(given: dict[str, Any]) -> dict[str, Any]:
     """Return options as they are recorded: a path absolute, so that `resume` finds it from any folder."""
     return {name: str(value.absolute()) if isinstance(value, Path) else value for name, value in given.items()}
 
@@ -243,7 +250,7 @@ def _read_options(target: str, recorded: dict[str, Any]) -> dict[str, Any]:
     return {name: types.get(name, str)(value) for name, value in recorded.items()}
 
 
-def _print_plan(prepared: Prepared, warehouse: Path | None, as_json: bool) -> int:
+def print_plan(prepared: Prepared, warehouse: Path | None, as_json: bool) -> int:
     """Print what a run would do: from the declaration, and from the warehouse where it stands."""
     campaign = prepared.campaign
     cells = len(campaign.workload.cases) * campaign.repeats * (1 + len(prepared.candidates))
@@ -264,6 +271,7 @@ def _print_plan(prepared: Prepared, warehouse: Path | None, as_json: bool) -> in
         "metrics": [metric.name for metric in campaign.metrics],
         "gates": [gate.name for gate in campaign.policy.gates],
         "prefer": campaign.policy.prefer,
+        **({} if campaign.confirms is None else {"confirms": campaign.confirms.campaign_id}),
         "coupling": campaign.coupling,
         "reproducibility": campaign.reproducibility,
     }
@@ -294,7 +302,7 @@ def _known_cells(campaign_id: str, warehouse: Path | None) -> dict[str, Any]:
     return rows[0]
 
 
-def _report(outcome: Outcome, root: Path, as_json: bool) -> int:
+def report(outcome: Outcome, root: Path, as_json: bool) -> int:
     """Print where a campaign stands after work on it, and return the exit code."""
     verdict = read_verdict(root.absolute(), outcome.campaign_id)
     name = short(outcome.campaign_id)
@@ -313,6 +321,9 @@ def _report(outcome: Outcome, root: Path, as_json: bool) -> int:
         )
     else:
         print_verdict(verdict, as_json=False)
+    if outcome.state == AWAITING_REVIEW:
+        say(f"awaiting review: {outcome.reason}. What was accepted is safe, and nothing is decided yet")
+        return EXIT_OPEN
     if outcome.state in ("paused", "pending", "interrupted"):
         say(
             f"{outcome.state}: {outcome.reason}. {plural(outcome.pending, 'cell')} pending; what was accepted is safe. "

@@ -11,9 +11,11 @@ from opfield.decision.inferred import (
     noninferiority,
     reliability,
     resource_ratio,
+    sequential,
     superiority,
 )
 from opfield.decision.policy import Policy
+from opfield.decision.recorded import percentile, review
 
 __all__ = [
     "Gate",
@@ -30,8 +32,11 @@ __all__ = [
     "harm",
     "mean_delta",
     "noninferiority",
+    "percentile",
     "reliability",
     "resource_ratio",
+    "review",
+    "sequential",
     "superiority",
     "worst_delta",
 ]

@@ -5,6 +5,7 @@ What each assumes, its formula and its measured error rate stand in docs/referen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from opfield.decision.gate import Gate, Within, finite, within_option
@@ -12,7 +13,7 @@ from opfield.errors import DeclarationError
 
 Resource = Literal["duration_s", "cost_usd", "input_tokens", "output_tokens", "tokens"]
 
-_RESOURCES = ("duration_s", "cost_usd", "input_tokens", "output_tokens", "tokens")
+RESOURCES = ("duration_s", "cost_usd", "input_tokens", "output_tokens", "tokens")
 
 
 def superiority(
@@ -179,6 +180,48 @@ def family(
     return Gate("family", metric, line, {**_options("family", alpha, None, min_cases, within), "method": method})
 
 
+def sequential(
+    metric: str,
+    by: float = 0.0,
+    *,
+    looks: Sequence[int] | None = None,
+    spending: Literal["obrien_fleming", "even", "e_process"] = "obrien_fleming",
+    alpha: float = 0.025,
+    method: Literal["by_kind", "bounded"] = "by_kind",
+    min_cases: int | None = None,
+) -> Gate:
+    """Return `superiority` that looks at the evidence as it comes, and lets the campaign stop as soon as it is settled.
+
+    Args:
+        metric: metric that it judges.
+        by: what the mean oriented change must exceed, in the metric's unit; at least 0.
+        looks: numbers of cases at which it looks, rising; the cases come in an order registered beforehand. An
+            `e_process` without looks may stop at each tenth of the cases.
+        spending: how `alpha` is spread over the looks: `obrien_fleming` spends little early, `even` alike at each;
+            `e_process` bets within the metric's declared range and holds at any time.
+        alpha: error rate of all looks together.
+        method: as for `superiority`.
+        min_cases: as for `superiority`, at each look.
+
+    Raises:
+        DeclarationError: naming the argument that is out of its range.
+    """
+    what = f"sequential({metric!r})"
+    if spending not in ("obrien_fleming", "even", "e_process"):
+        raise DeclarationError(f"{what}: spending {spending!r} is none of obrien_fleming, even, e_process")
+    if looks is None and spending != "e_process":
+        raise DeclarationError(f"{what}: name the looks, such as looks=(50, 100, 200), or use spending='e_process'")
+    options = {**_options("sequential", alpha, method, min_cases), "spending": spending}
+    if looks is not None:
+        listed = list(looks)
+        if not listed or not all(isinstance(each, int) and not isinstance(each, bool) for each in listed):
+            raise DeclarationError(f"{what}: looks {looks!r} are not whole numbers of cases")
+        if listed[0] < 1 or listed != sorted(set(listed)):
+            raise DeclarationError(f"{what}: looks {listed} do not rise from at least 1")
+        options["looks"] = listed
+    return Gate("sequential", metric, _at_least_0(f"{what}: by", by), options)
+
+
 def reliability(
     metric: str,
     at_least: float,
@@ -227,20 +270,29 @@ def resource_ratio(
     Raises:
         DeclarationError: naming the argument that is out of its range.
     """
-    if of not in _RESOURCES:
-        raise DeclarationError(f"resource_ratio: of {of!r} is none of {', '.join(_RESOURCES)}")
+    if of not in RESOURCES:
+        raise DeclarationError(f"resource_ratio: of {of!r} is none of {', '.join(RESOURCES)}")
     line = _above_0(f"resource_ratio({of!r}): at_most", at_most)
     options = {**_options("resource_ratio", alpha, None, min_cases, within), "of": of}
     return Gate("resource_ratio", None, line, options, f"resource_ratio({of})")
 
 
+def rate(what: str, alpha: object) -> float:
+    """Return a one-sided error rate.
+
+    Raises:
+        DeclarationError: where it is not above 0 and below 0.5.
+    """
+    number = finite(f"{what}: alpha", alpha)
+    if not 0 < number < 0.5:
+        raise DeclarationError(f"{what}: alpha is {number}, not above 0 and below 0.5")
+    return number
+
+
 def _options(
     what: str, alpha: float, method: str | None = None, min_cases: int | None = None, within: Within = None
 ) -> dict[str, Any]:
-    rate = finite(f"{what}: alpha", alpha)
-    if not 0 < rate < 0.5:
-        raise DeclarationError(f"{what}: alpha is {rate}, not above 0 and below 0.5")
-    options: dict[str, Any] = {"alpha": rate, **within_option(what, within)}
+    options: dict[str, Any] = {"alpha": rate(what, alpha), **within_option(what, within)}
     if method is not None:
         if method not in ("by_kind", "bounded"):
             raise DeclarationError(f"{what}: method {method!r} is neither by_kind nor bounded")

@@ -101,6 +101,11 @@ class Policy:
             DeclarationError: where no case belongs to a scope, or cases lack the key that a gate groups by.
         """
         for gate in self.gates:
+            last = max(gate.options.get("looks") or [0])
+            if last > len(groups):
+                raise DeclarationError(
+                    f"gate {gate.name}: it looks at {last} cases, but the workload has {len(groups)}"
+                )
             within = gate.options.get("within")
             if within is None:
                 continue

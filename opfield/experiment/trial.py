@@ -112,13 +112,27 @@ class DomainFailure(Exception):  # noqa: N818 - a statement about the trial, rai
     Args:
         code: short stable name.
         message: words for people.
+        cost_usd: money spent before it failed; None where unknown, never 0 for unknown.
+        input_tokens: tokens sent to models before it failed; None where unknown.
+        output_tokens: tokens received from models before it failed; None where unknown.
     """
 
-    def __init__(self, code: str, message: str = "") -> None:
-        """Keep code and message."""
+    def __init__(
+        self,
+        code: str,
+        message: str = "",
+        *,
+        cost_usd: float | None = None,
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+    ) -> None:
+        """Keep code, message and what was spent."""
         super().__init__(f"{code}: {message}" if message else code)
         self.code = code
         self.message = message or code
+        self.cost_usd = cost_usd
+        self.input_tokens = input_tokens
+        self.output_tokens = output_tokens
 
 
 class InfrastructureFailure(Exception):  # noqa: N818 - a statement about the trial, raised by runners
@@ -127,15 +141,30 @@ class InfrastructureFailure(Exception):  # noqa: N818 - a statement about the tr
     Args:
         code: short stable name.
         message: words for people.
-        is_retryable: whether another attempt might succeed.
+        is_retryable: whether another attempt might succeed; the cell then accepted answers for what all attempts spent.
+        cost_usd: money spent before it failed; None where unknown, never 0 for unknown.
+        input_tokens: tokens sent to models before it failed; None where unknown.
+        output_tokens: tokens received from models before it failed; None where unknown.
     """
 
-    def __init__(self, code: str, message: str = "", *, is_retryable: bool = False) -> None:
-        """Keep code, message and whether another attempt might succeed."""
+    def __init__(
+        self,
+        code: str,
+        message: str = "",
+        *,
+        is_retryable: bool = False,
+        cost_usd: float | None = None,
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+    ) -> None:
+        """Keep code, message, whether another attempt might succeed, and what was spent."""
         super().__init__(f"{code}: {message}" if message else code)
         self.code = code
         self.message = message or code
         self.is_retryable = is_retryable
+        self.cost_usd = cost_usd
+        self.input_tokens = input_tokens
+        self.output_tokens = output_tokens
 
 
 Answer = TrialResult | Mapping[str, float | int | None]

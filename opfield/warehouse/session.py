@@ -63,6 +63,7 @@ STORED: Final = (
     "comparisons",
     "case_bounds",
     "bounds",
+    "unit_values",
     "unit_summaries",
     "inferences",
     "gate_verdicts",

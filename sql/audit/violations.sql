@@ -5,9 +5,11 @@
 -- first; `digest` covers the content and the predecessor's digest; `fence` never falls; `version`, `type` and `payload`
 -- are known and readable; `candidate` is declared, registered once, and not the baseline; `trial` belongs to a
 -- registered candidate or the baseline, on its arm, with a terminal status, a declared repeat, and before its
--- comparison; `coordinate` is accepted once; `comparison` and `decision` come once each, in this order, after the
--- registration; `completion` follows the last decision and selects a candidate or the baseline; nothing follows the
--- `terminal` event.
+-- comparison, all computed evidence and the closing of the `plan` by a sequential gate; `coordinate` is accepted once; `evidence` belongs to a gate of the policy, once
+-- for each, when no cell is pending and before the first comparison; `comparison` and `decision` come once each, in
+-- this order, after the registration; a `review` stands between the two, approves or rejects, has a reviewer, and names
+-- the digest of the comparison; `completion` follows the last decision and selects a candidate or the baseline; nothing
+-- follows the `terminal` event.
 -- columns:
 --   campaign_id: Campaign of the history.
 --   sequence: Sequence of the offending event.
@@ -56,8 +58,11 @@ firsts as (
 campaign_firsts as (
     select
         campaign_id,
-        min(compared_at) as compared_at,
-    from firsts
+        min(sequence) filter (where type = 'comparison.recorded') as compared_at,
+        min(sequence) filter (where type = 'evidence.recorded') as evidenced_at,
+        min(sequence) filter (where type = 'plan.closed') as closed_at,
+    from told
+    where type in ('comparison.recorded', 'evidence.recorded', 'plan.closed')
     group by campaign_id
 ),
 
@@ -72,6 +77,8 @@ placed as (
         coalesce(firsts.compared_at < parsed.sequence, false) as is_compared,
         coalesce(firsts.decided_at < parsed.sequence, false) as is_decided,
         coalesce(campaign_firsts.compared_at < parsed.sequence, false) as is_any_compared,
+        coalesce(campaign_firsts.closed_at < parsed.sequence, false) as is_closed,
+        coalesce(campaign_firsts.evidenced_at < parsed.sequence, false) as is_any_evidenced,
     from parsed
     left join declarations using (campaign_id)
     left join firsts using (campaign_id, candidate_id)
@@ -186,8 +193,9 @@ broken_frames as (
             if(schema_version > 1, 'version', null),
             if(
                 type not in (
-                    'campaign.started', 'candidate.registered', 'trial.completed', 'comparison.recorded',
-                    'decision.recorded', 'campaign.completed', 'campaign.cancelled'
+                    'campaign.started', 'candidate.registered', 'trial.completed', 'plan.closed',
+                    'evidence.recorded', 'comparison.recorded', 'review.recorded', 'decision.recorded', 'campaign.completed',
+                    'campaign.cancelled'
                 ),
                 'type',
                 null
@@ -250,6 +258,8 @@ broken_trials as (
             when case_id is null then 'the case id is no text'
             when is_compared or (is_baseline and is_any_compared)
                 then 'a comparison over these cells is recorded already'
+            when is_closed then 'the plan was closed before'
+            when is_any_evidenced then 'computed evidence over these cells is recorded already'
         end as detail,
     from placed
     where type = 'trial.completed'
@@ -358,7 +368,13 @@ offences as (
     union all
     select * from repeated_coordinates
     union all
+    select * from broken_closings
+    union all
+    select * from broken_evidence
+    union all
     select * from broken_comparisons
+    union all
+    select * from broken_reviews
     union all
     select * from broken_decisions
     union all

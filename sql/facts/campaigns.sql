@@ -8,6 +8,7 @@
 --   state: running, completed or cancelled.
 --   repeats: How often each case is declared to run, on each arm.
 --   cases: Number of declared cases.
+--   planned_cases: Cases that are to be tried: all, unless a sequential gate closed the plan early.
 --   candidates: Number of declared candidates, the baseline not counted; NULL where a proposer brings them as it goes.
 --   metrics: Number of declared metrics.
 --   baseline_id: Candidate id of the baseline.
@@ -24,6 +25,7 @@
 --   preference: Metric whose oriented change ranks the passing candidates; NULL where there is no preference.
 --   min_gain: What the best candidate's score must exceed to be selected.
 --   seed_root: Root of all seeds, as 16 hex digits.
+--   confirms: Campaign whose selected candidate this one tries again on fresh cases; NULL for others.
 --   started_at: UTC time of the first event.
 --   finished_at: UTC time of the event that ended it; NULL while it runs.
 --   events: Number of events in the ledger.
@@ -50,6 +52,15 @@ counted as (
     group by campaign_id
 ),
 
+closings as (
+    select
+        campaign_id,
+        min(try_cast(json_extract_string(payload, '$.cases') as bigint)) as cases,
+    from events
+    where type = 'plan.closed'
+    group by campaign_id
+),
+
 described as (
     select
         declarations.campaign_id,
@@ -61,6 +72,7 @@ described as (
         end as state,
         declarations.repeats,
         declarations.cases,
+        coalesce(closings.cases, declarations.cases) as planned_cases,
         declarations.candidates,
         declarations.metrics,
         declarations.baseline_id,
@@ -77,6 +89,7 @@ described as (
         declarations.preference,
         declarations.min_gain,
         declarations.seed_root,
+        declarations.confirms,
         declarations.started_at,
         ended.recorded_at as finished_at,
         counted.events,
@@ -86,6 +99,7 @@ described as (
     from declarations
     inner join counted using (campaign_id)
     left join ended using (campaign_id)
+    left join closings using (campaign_id)
 )
 
 select * from described

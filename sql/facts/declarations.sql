@@ -25,6 +25,7 @@
 --   min_gain: What the best candidate's score must exceed to be selected.
 --   infers_to: cases_like_these, of which the cases are a sample, or these_cases, which are then all there is.
 --   seed_root: Root of all seeds, as 16 hex digits.
+--   confirms: Campaign whose selected candidate this one tries again on fresh cases; NULL for others.
 --   started_at: UTC time of the first event.
 with started as (
     select distinct
@@ -63,6 +64,7 @@ described as (
         coalesce(json_extract_string(identity, '$.policy.min_gain')::double, 0) as min_gain,
         coalesce(json_extract_string(identity, '$.policy.infers_to'), 'cases_like_these') as infers_to,
         json_extract_string(identity, '$.seed_root') as seed_root,
+        json_extract_string(identity, '$.confirms.campaign_id') as confirms,
         recorded_at as started_at,
     from started
 )

@@ -18,7 +18,7 @@
 --   method_asked: by_kind or bounded.
 --   is_permuted: Whether the p-values of a family come from a recorded permutation test.
 --   cases: Cases that the campaign declared.
---   looks: Cases tried by each look of a sequential gate, rising; NULL for others.
+--   looks: Cases tried by each look of a sequential gate, rising; NULL for others, and where they are not whole numbers.
 --   spending: obrien_fleming, even or e_process, of a sequential gate; NULL for others.
 --   min_cases: Fewest units on which Student's t may decide.
 --   problem: Why the gate cannot be judged as declared; NULL where it can.
@@ -40,7 +40,17 @@ with asked as (
         json_extract_string(policy_gates.options, '$.of') as resource,
         option_number(policy_gates.options, '$.k') as k,
         declarations.cases,
-        try_cast(json_extract(policy_gates.options, '$.looks') as bigint[]) as looks_named,
+        coalesce(json_type(policy_gates.options, '$.looks'), 'NULL') <> 'NULL' as has_looks,
+        if(
+            list_bool_and(
+                list_transform(
+                    json_extract(policy_gates.options, '$.looks[*]'),
+                    lambda each: json_type(each) in ('BIGINT', 'UBIGINT')
+                )
+            ),
+            try_cast(json_extract(policy_gates.options, '$.looks') as bigint[]),
+            null
+        ) as looks_named,
         if(
             policy_gates.kind = 'sequential',
             coalesce(json_extract_string(policy_gates.options, '$.spending'), 'obrien_fleming'),
@@ -71,14 +81,11 @@ understood as (
     select
         *,
         if(method_named = 'bounded', 'bounded', 'by_kind') as method_asked,
-        if(
-            kind = 'sequential',
-            coalesce(
-                looks_named,
-                if(spending = 'e_process', list_sort(list_distinct(list_transform(range(1, 11), lambda i: (cases * i + 9) // 10))), null)
-            ),
-            null
-        ) as looks,
+        case
+            when kind = 'sequential' and has_looks then looks_named
+            when kind = 'sequential' and spending = 'e_process'
+                then list_sort(list_distinct(list_transform(range(1, 11), lambda tenth: (cases * tenth + 9) // 10)))
+        end as looks,
         kind = 'family' and method_named = 'max_t' as is_permuted,
         case source
             when 'pass_k' then format('pass^{} of {}', k::bigint, metric)

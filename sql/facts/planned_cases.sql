@@ -10,7 +10,7 @@
 with closings as (
     select
         campaign_id,
-        min(json_extract_string(payload, '$.cases')::bigint) as cases,
+        min(try_cast(json_extract_string(payload, '$.cases') as bigint)) as cases,
     from events
     where type = 'plan.closed'
     group by campaign_id

@@ -4,8 +4,8 @@
 -- tokens (input and output together) or duration_s; `over`, whose cells: candidate (unless given) or campaign, that is
 -- the baseline and all candidates together. Every accepted cell counts, whatever its status. A cell's money and tokens
 -- cover all its attempts and are unknown where one of them is; its duration covers the accepted attempt alone, so that
--- of a cell with several attempts it is known in part. What is not a finite number of at least 0 is unknown. A cell of a
--- case that was never declared belongs to no scope and counts nowhere; gate kind coverage tells it.
+-- of a cell with several attempts it is known in part. What is not a finite number of at least 0 is unknown. A cell of
+-- a case that was never declared belongs to no scope and counts nowhere; gate kind coverage tells it.
 -- Unknown is never zero: what is known fails the gate by itself where it exceeds the bound, and passes only where no
 -- cell and no declared coordinate is left unknown. The comparison has no slack.
 -- needs: at_most

@@ -34,8 +34,10 @@ permuted as (
         evidence.p_value,
         evidence.reason,
     from evidence
-    inner join policy_gates using (campaign_id, gate_ix)
-    where policy_gates.kind = 'family'
+    inner join inference_gates using (campaign_id, gate_ix)
+    semi join permuted_units
+        on evidence.campaign_id = permuted_units.campaign_id and evidence.gate_ix = permuted_units.gate_ix
+    where inference_gates.is_permuted
 ),
 
 hypotheses as (

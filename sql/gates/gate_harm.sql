@@ -22,6 +22,13 @@ with inferred as (
     where policy_gates.kind = 'harm'
 ),
 
+weighed as (
+    select
+        *,
+        missing = 0 or coalesce(p_above <= 0.5, false) as is_all_told,
+    from inferred
+),
+
 judged as (
     select
         campaign_id,
@@ -30,15 +37,17 @@ judged as (
         scope,
         case
             when p_below <= alpha then 'fail'
-            when has_evidence and (missing = 0 or coalesce(1 - p_above > alpha, false)) then 'pass'
+            when has_evidence and is_all_told then 'pass'
             else 'indeterminate'
         end as status,
-        inference_message('mean oriented delta', inferred) || if(
-            has_evidence and coalesce(p_below > alpha, true), '; no harm shown', ''
-        ) as message,
+        inference_message('mean oriented delta', weighed) || case
+            when not has_evidence or coalesce(p_below <= alpha, false) then ''
+            when is_all_told then '; no harm shown'
+            else '; what is missing could hide harm'
+        end as message,
         estimate as value,
         threshold,
-    from inferred
+    from weighed
 )
 
 select * from judged

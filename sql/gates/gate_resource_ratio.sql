@@ -25,60 +25,37 @@ with inferred as (
     where inference_gates.kind = 'resource_ratio'
 ),
 
-used as (
-    select
-        cells.campaign_id,
-        cells.candidate_id,
-        cells.arm,
-        cells.case_id,
-        cells.repeat,
-        resource_of(cells, inference_gates.resource) as amount,
-        inference_gates.gate_ix,
-    from cells
-    inner join inference_gates using (campaign_id)
-    where inference_gates.kind = 'resource_ratio' and inference_gates.problem is null
-),
-
 ratios as (
     select
-        candidate_used.campaign_id,
-        candidate_used.candidate_id,
-        candidate_used.gate_ix,
-        scope_cases.scope,
-        favg(candidate_used.amount) / nullif(favg(baseline_used.amount), 0) as ratio,
-    from used as candidate_used
-    inner join used as baseline_used using (campaign_id, gate_ix, case_id, repeat)
-    inner join scope_cases using (campaign_id, case_id)
-    where candidate_used.arm = 'candidate' and baseline_used.arm = 'baseline'
-        and candidate_used.amount is not null and baseline_used.amount is not null
-    group by candidate_used.campaign_id, candidate_used.candidate_id, candidate_used.gate_ix, scope_cases.scope
+        *,
+        threshold * (1 - estimate / nullif(scale, 0)) as ratio,
+    from inferred
 ),
 
 judged as (
     select
-        inferred.campaign_id,
-        inferred.candidate_id,
-        inferred.gate_ix,
-        inferred.scope,
+        campaign_id,
+        candidate_id,
+        gate_ix,
+        scope,
         case
-            when inferred.p_above <= inferred.alpha then 'pass'
-            when inferred.p_below <= inferred.alpha then 'fail'
+            when p_above <= alpha then 'pass'
+            when p_below <= alpha then 'fail'
             else 'indeterminate'
         end as status,
         case
-            when not inferred.has_evidence then inferred.problem
+            when not has_evidence then problem
             else format(
                 '{} of the candidate is {} times the baseline''s, less than {} asked',
-                inferred.resource, in_words(ratios.ratio), in_words(inferred.threshold)
+                resource, in_words(ratio), in_words(threshold)
             ) || coalesce(
-                '; ' || inferred.problem,
-                format('; p-value {}, of the opposite {}', in_words(inferred.p_above), in_words(inferred.p_below))
+                '; ' || problem,
+                format('; p-value {}, of the opposite {}', in_words(p_above), in_words(p_below))
             )
         end as message,
-        ratios.ratio as value,
-        inferred.threshold,
-    from inferred
-    left join ratios using (campaign_id, candidate_id, gate_ix, scope)
+        ratio as value,
+        threshold,
+    from ratios
 )
 
 select * from judged

@@ -5,8 +5,8 @@
 -- (`planned_cases`), never at those that happened to finish, and counts once each of their coordinates has a cell. The
 -- first look at which the hypothesis, that the mean oriented delta is at most the threshold (0 unless given), is refuted at
 -- what the look may spend makes it pass; the first at which the opposite is makes it fail. An e-process may be looked at after
--- every case: it passes where the wealth of bets within the metric's range ever reached 1 / alpha, and fails where that of
--- the opposite bets did. Otherwise, at the last look too, it is indeterminate.
+-- every case: it passes where the wealth of bets within the metric's range reached 1 / alpha, and fails where that of the
+-- opposite bets did so before. It needs independent cases. Otherwise, at the last look too, it is indeterminate.
 -- needs: metric
 -- takes: looks, spending, alpha, method, min_cases
 -- columns:
@@ -33,7 +33,7 @@ baseline_tried as (
     select
         planned_cases.campaign_id,
         planned_cases.position,
-        count(distinct cells.repeat) as repeats,
+        count(*) as repeats,
     from planned_cases
     inner join cells using (campaign_id, case_id)
     semi join inferred using (campaign_id)
@@ -46,7 +46,7 @@ tried as (
         planned_cases.campaign_id,
         cells.candidate_id,
         planned_cases.position,
-        count(distinct cells.repeat) = any_value(declarations.repeats)
+        count(*) = any_value(declarations.repeats)
         and any_value(baseline_tried.repeats) = any_value(declarations.repeats) as is_tried,
     from planned_cases
     inner join declarations using (campaign_id)
@@ -85,6 +85,7 @@ paths as (
         any_value(quantities.lower) as lower,
         any_value(quantities.upper) as upper,
         any_value(inferred.line) as line,
+        any_value(-ln(inferred.alpha)) as goal,
     from inferred
     inner join quantities using (campaign_id, quantity)
     inner join progress using (campaign_id, candidate_id)
@@ -97,14 +98,36 @@ paths as (
     group by inferred.campaign_id, inferred.candidate_id, inferred.gate_ix
 ),
 
+bets as (
+    select
+        campaign_id,
+        candidate_id,
+        gate_ix,
+        goal,
+        betting_wealth_path(low, lower, line) as wealth,
+        betting_wealth_path(high, -upper, -line) as counter_wealth,
+    from paths
+),
+
 wealth as (
     select
         campaign_id,
         candidate_id,
         gate_ix,
-        list_max(betting_wealth_path(low, lower, line)) as wealth,
-        list_max(betting_wealth_path(high, -upper, -line)) as counter_wealth,
-    from paths
+        list_max(wealth) as wealth,
+        list_max(counter_wealth) as counter_wealth,
+        list_position(list_transform(wealth, lambda each: each >= goal), true) as passed_at,
+        list_position(list_transform(counter_wealth, lambda each: each >= goal), true) as failed_at,
+    from bets
+),
+
+sharing as (
+    select campaign_id
+    from scope_cases
+    semi join inferred using (campaign_id)
+    where scope = ''
+    group by campaign_id
+    having count(distinct cluster) < count(*)
 ),
 
 looked as (
@@ -114,11 +137,13 @@ looked as (
         coalesce(progress.first_cases, 0) >= inferred.first_cases as is_reached,
         wealth.wealth,
         wealth.counter_wealth,
+        inferred.spending = 'e_process' and sharing.campaign_id is not null as is_sharing,
         case
             when not inferred.has_evidence then 'indeterminate'
-            when inferred.spending = 'e_process' and inferred.clusters < inferred.cases then 'indeterminate'
-            when inferred.spending = 'e_process' and wealth.wealth >= -ln(inferred.alpha) then 'pass'
-            when inferred.spending = 'e_process' and wealth.counter_wealth >= -ln(inferred.alpha) then 'fail'
+            when inferred.spending = 'e_process' and sharing.campaign_id is not null then 'indeterminate'
+            when inferred.spending = 'e_process' and wealth.passed_at <= coalesce(wealth.failed_at, wealth.passed_at)
+                then 'pass'
+            when inferred.spending = 'e_process' and wealth.failed_at is not null then 'fail'
             when inferred.spending = 'e_process' or coalesce(progress.first_cases, 0) < inferred.first_cases
                 then 'indeterminate'
             when inferred.p_above <= inferred.alpha then 'pass'
@@ -128,13 +153,14 @@ looked as (
     from inferred
     left join progress using (campaign_id, candidate_id)
     left join wealth using (campaign_id, candidate_id, gate_ix)
+    left join sharing using (campaign_id)
 ),
 
 deciding as (
     select
         *,
         coalesce(
-            min(look) filter (where look_status <> 'indeterminate')
+            min(look) filter (where look_status <> 'indeterminate' and spending <> 'e_process')
                 over (partition by campaign_id, candidate_id, gate_ix),
             max(look) filter (where is_reached) over (partition by campaign_id, candidate_id, gate_ix),
             1
@@ -151,6 +177,7 @@ judged as (
         look_status as status,
         case
             when not has_evidence then problem
+            when is_sharing then 'an e-process needs independent cases, and some share a cluster'
             when spending = 'e_process' then format(
                 'mean oriented delta of {} cases tried: wealth {} times the stake at its best ({} asked), of the opposite {}',
                 progress, in_words(exp(wealth)), in_words(1 / alpha), in_words(exp(counter_wealth))

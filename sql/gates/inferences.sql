@@ -1,7 +1,9 @@
 -- Inferences: what the evidence says about the mean that a gate compares with a line.
 -- Grain: one row for each declared candidate, gate of a kind that infers a mean, scope, look and line.
 -- A value gate with gaps passes only under the worst fill of what is missing and fails only under the best: `p_above` and
--- `low` are those of the worst fill, `p_below` and `high` those of the best.
+-- `low` are those of the worst fill, `p_below` and `high` those of the best. Student's t takes the greatest spread of any
+-- fill beside them, and the noise of repeats is told only where every pair was found: otherwise a missing outlier would
+-- speak for the side that lost it.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.
@@ -17,6 +19,7 @@
 --   clusters: Independent units among them.
 --   missing: Declared pairs (tries) with something missing.
 --   estimate: Mean over what was found; NULL where nothing was.
+--   scale: Mean magnitude of what the values were computed from; NULL where nothing was found.
 --   low: Lower limit of the mean at the one-sided level alpha; NULL where there is none.
 --   high: Upper limit of the mean at the one-sided level alpha; NULL where there is none.
 --   p_above: One-sided p-value of the mean being not above the line; NULL where unknown.
@@ -87,6 +90,7 @@ summarized as (
         unit_summaries.clusters,
         unit_summaries.missing,
         unit_summaries.estimate,
+        unit_summaries.scale,
         unit_summaries.worst,
         unit_summaries.best,
         unit_summaries.noise,
@@ -102,8 +106,24 @@ summarized as (
 limited as (
     select
         *,
-        mean_method(infers_to, method_asked, is_by_score, cases, worst) as worst_method,
-        mean_method(infers_to, method_asked, is_by_score, cases, best) as best_method,
+        mean_method(
+            infers_to,
+            method_asked,
+            is_by_score,
+            cases,
+            {'least': worst.least, 'greatest': best.greatest, 'size': greatest(worst.size, best.size)}
+        ) as method,
+        -- Where each value is -1, 0 or 1 they add up to gains less losses, and their squares to gains and losses together;
+        -- with gaps the squares are a bound only.
+        coalesce(
+            worst.least >= -1 and best.greatest <= 1
+            and abs(cases * worst.mean - (worst.gains - worst.losses)) <= 1e-9 * cases
+            and (
+                missing > 0
+                or abs(worst.squared_deviations + cases * worst.mean ** 2 - worst.gains - worst.losses) <= 1e-9 * cases
+            ),
+            true
+        ) as is_binary,
         t_quantile_at(
             1 - alpha, if(infers_to = 'these_cases', noise_df, clusters - 1)
         ) as t_alpha,
@@ -119,17 +139,31 @@ lined as (
     from limited
 ),
 
+-- Tango's score knows no difference of proportions beyond ±1; a line out there is as good as one there.
+placed as (
+    select
+        *,
+        if(method = 'score', greatest(-1, least(1, line)), line) as possible_line,
+    from lined
+),
+
 weighed as (
     select
         *,
         evidence_of(
-            worst_method, worst, cases, clusters, noise, noise_df, lower,
-            if(worst_method = 'bounded', betting_log_wealth(worst_sample, lower, line, cases), null)
+            method, worst, clusters, clusters, noise, noise_df, lower,
+            case
+                when method = 'bounded' and line = lower then if(worst.greatest > lower, 1e300, 0)
+                when method = 'bounded' then betting_log_wealth(worst_sample, lower, line, cases)
+            end
         ) as evidence,
         negated(
             evidence_of(
-                best_method, best, cases, clusters, noise, noise_df, lower,
-                if(best_method = 'bounded', betting_log_wealth(best_sample, -upper, -line, cases), null)
+                method, best, clusters, clusters, noise, noise_df, lower,
+                case
+                    when method = 'bounded' and line = upper then if(best.least < upper, 1e300, 0)
+                    when method = 'bounded' then betting_log_wealth(best_sample, -upper, -line, cases)
+                end
             ),
             upper
         ) as counter_evidence,
@@ -137,18 +171,19 @@ weighed as (
             when not is_comparable then not_whole_message()
             when problem is not null then 'the gate cannot be judged as declared: ' || problem
             when cases = 0 then no_case_message()
-            when (worst.mean is null and best.mean is null)
+            when (worst.mean is null and best.mean is null) or (method = 't' and (worst.mean is null or best.mean is null))
                 then format('missing: {}, and nothing bounds what they could be worth', missing)
-            when worst_method = 'repeats' and noise is null
-                then 'a case has fewer than two pairs, so that the noise of its repeats is unknown'
-            when worst_method = 't' and clusters < min_cases
+            when method = 'repeats' and (noise is null or missing > 0)
+                then format('missing: {}, so that the noise of repeats is unknown', missing)
+            when method = 'score' and not is_binary then 'a value of the binary metric is neither 0 nor 1'
+            when method = 't' and clusters < min_cases
                 then format('independent units: {}, at least {} are asked by Student''s t', clusters, min_cases::bigint)
-            when worst_method = 'constant' and (lower is null or upper is null)
+            when method = 'constant' and (lower is null or upper is null)
                 then 'every case gave one value, which says nothing about others unless the metric''s range is declared'
-            when worst_method = 'bounded' and clusters < cases
+            when method = 'bounded' and clusters < cases
                 then 'a bounded method needs independent cases, and some share a cluster'
         end as obstacle,
-    from lined
+    from placed
 ),
 
 inferred as (
@@ -162,15 +197,16 @@ inferred as (
         line,
         alpha,
         threshold,
-        worst_method as method,
+        method,
         cases,
         clusters,
         missing,
         estimate,
+        scale,
         if(obstacle is null, mean_low(evidence, alpha, t_alpha, bounded_low), null) as low,
         if(obstacle is null, -mean_low(counter_evidence, alpha, t_alpha, -bounded_high), null) as high,
-        if(obstacle is null, mean_tail(evidence, line), null) as p_above,
-        if(obstacle is null, mean_tail(counter_evidence, -line), null) as p_below,
+        if(obstacle is null, mean_tail(evidence, possible_line), null) as p_above,
+        if(obstacle is null, mean_tail(counter_evidence, -possible_line), null) as p_below,
         is_comparable and problem is null and cases > 0 as has_evidence,
         obstacle as problem,
     from weighed

@@ -116,7 +116,14 @@ declared as (
         coalesce(plans.cases, 0) * declarations.repeats as pairs,
         integrity.is_comparable and coalesce(means.summary.most_pairs <= declarations.repeats, true) as is_whole,
         means.summary,
-        struct_insert(means.summary.spread, squared_deviations := squares.squared_deviations) as spread,
+        struct_insert(
+            means.summary.spread,
+            squared_deviations := if(
+                is_constant(means.summary.spread),
+                0,
+                squares.squared_deviations * (means.summary.clusters / means.summary.cases) ** 2
+            )
+        ) as spread,
         mean_method(
             declarations.infers_to,
             'by_kind',
@@ -138,8 +145,9 @@ weighed as (
     select
         *,
         evidence_of(
-            method, spread, summary.cases, summary.clusters, summary.noise, summary.noise_df, lower - upper,
-            null::double
+            method, spread, summary.clusters, summary.clusters, summary.noise,
+            case when isfinite(summary.noise_df) then summary.noise_df end,
+            lower - upper, null::double
         ) as evidence,
     from declared
 ),

@@ -5,10 +5,12 @@
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.
---   expected_pairs: Declared (case, repeat) pairs; 0 for a candidate that is not declared.
+--   expected_pairs: Planned (case, repeat) pairs; 0 for a candidate that is not declared.
 --   complete_pairs: Declared pairs with an accepted cell on both arms.
 --   missing_baseline: Declared pairs without a cell of the baseline.
 --   missing_candidate: Declared pairs without a cell of the candidate.
+--   not_planned: Declared pairs that a sequential gate took out of the plan when it stopped early; nothing is missing
+--     there. NULL where not whole.
 --   unexpected_cells: Cells of the candidate or of the baseline off the declared grid.
 --   duplicate_cells: Cells of the candidate or of the baseline that stand at a coordinate already taken.
 --   is_whole: Whether the projections hold what the ledger accepted, for the candidate and the baseline.
@@ -40,6 +42,7 @@ on_baseline as (
     select
         campaign_id,
         count(*) as expected,
+        count(distinct case_id) as cases,
         count(*) filter (where baseline_cells > 0) as covered,
         sum(baseline_cells)::bigint as cells,
     from grid
@@ -100,6 +103,11 @@ compared as (
         if(counted.is_declared, coalesce(on_baseline.expected - on_baseline.covered, 0), 0) as missing_baseline,
         if(counted.is_declared, coalesce(on_baseline.expected, 0) - coalesce(on_grid.covered, 0), 0)
             as missing_candidate,
+        if(
+            integrity.is_comparable,
+            (declarations.cases - coalesce(on_baseline.cases, 0)) * declarations.repeats,
+            null
+        ) as not_planned,
         counted.cells - if(counted.is_declared, coalesce(on_grid.cells, 0), 0)
         + coalesce(baseline_found.cells, 0) - coalesce(on_baseline.cells, 0) as unexpected_cells,
         if(counted.is_declared, coalesce(on_grid.cells - on_grid.covered, 0), 0)

@@ -2,7 +2,8 @@
 -- missing at its worst and once at its best.
 -- Grain: one row for each candidate, quantity, scope and number of cases that a gate judges it over, if there is a case.
 -- The mean is over cases. Its standard error is that of independent clusters (the sum over clusters of the squared sum of
--- deviations, with the correction g / (g - 1)), which is the usual one where each case is its own.
+-- deviations, with the correction g / (g - 1)), which is the usual one where each case is its own. Where values are missing
+-- it is a bound: no fill has a larger spread. An outlier that is missing would otherwise leave less spread than it had.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.
@@ -13,10 +14,13 @@
 --   clusters: Independent units: clusters, and cases without one.
 --   missing: Declared pairs (tries) of the scope with something missing.
 --   estimate: Mean over what was found; NULL where nothing was.
---   worst: `spread_of` the values with everything missing at its worst, with `squared_deviations`; NULL where unknown.
+--   scale: Mean magnitude of what the values were computed from; NULL where nothing was found.
+--   worst: `spread_of` the values with everything missing at its worst, and `squared_deviations`, the greatest of any
+--     fill, scaled so that over clusters they are those of means; NULL where unknown.
 --   best: The same with everything missing at its best.
 --   noise: Variance of the mean by the noise of repeats alone; NULL where a case does not show it.
---   noise_df: Degrees of freedom of `noise` by Welch and Satterthwaite, rounded down; NULL where there is no noise.
+--   noise_df: Degrees of freedom of `noise` by Welch and Satterthwaite, rounded down; NULL where there is no noise. From
+--     shares of the noise, whose squares neither overflow nor vanish.
 with asked as (
     select distinct
         inference_gates.campaign_id,
@@ -69,10 +73,11 @@ means as (
         + count(distinct if(is_clustered, cluster, null)) as clusters,
         sum(missing)::bigint as missing,
         favg(value) as estimate,
+        favg(magnitude) filter (where value is not null) as scale,
         spread_of(low, magnitude) as worst,
         spread_of(high, magnitude) as best,
         if(count(noise) = count(*), fsum(noise) / count(*) ** 2, null) as noise,
-        floor(fsum(noise) ** 2 / nullif(fsum(noise ** 2 / noise_df), 0)) as noise_df,
+        fsum(noise) as total_noise,
     from units
     group by campaign_id, candidate_id, quantity, scope, first_cases
 ),
@@ -86,8 +91,10 @@ deviations as (
         units.first_cases,
         units.cluster,
         units.is_clustered,
-        units.low - means.worst.mean as low,
-        units.high - means.best.mean as high,
+        units.low - means.best.mean as low,
+        units.high - means.worst.mean as high,
+        units.noise / nullif(means.total_noise, 0) as noise_share,
+        units.noise_df,
     from units
     inner join means using (campaign_id, candidate_id, quantity, scope, first_cases)
 ),
@@ -112,29 +119,50 @@ squares as (
         quantity,
         scope,
         first_cases,
-        fsum(low ** 2) as low,
-        fsum(high ** 2) as high,
+        fsum(if(low is null or high is null, null, greatest(low ** 2, high ** 2))) as squared_deviations,
     from cluster_deviations
     group by campaign_id, candidate_id, quantity, scope, first_cases
 ),
 
-summarized as (
+noises as (
     select
-        means.campaign_id,
-        means.candidate_id,
-        means.quantity,
-        means.scope,
-        means.first_cases,
-        means.cases,
-        means.clusters,
-        means.missing,
-        means.estimate,
-        struct_insert(means.worst, squared_deviations := squares.low) as worst,
-        struct_insert(means.best, squared_deviations := squares.high) as best,
-        means.noise,
-        means.noise_df,
+        campaign_id,
+        candidate_id,
+        quantity,
+        scope,
+        first_cases,
+        floor(1 / fsum(noise_share ** 2 / noise_df) + 1e-9) as noise_df,
+    from deviations
+    where noise_share > 0
+    group by campaign_id, candidate_id, quantity, scope, first_cases
+),
+
+scaled as (
+    select
+        means.*,
+        squares.squared_deviations * (means.clusters / means.cases) ** 2 as squared_deviations,
     from means
     inner join squares using (campaign_id, candidate_id, quantity, scope, first_cases)
+),
+
+summarized as (
+    select
+        scaled.campaign_id,
+        scaled.candidate_id,
+        scaled.quantity,
+        scaled.scope,
+        scaled.first_cases,
+        scaled.cases,
+        scaled.clusters,
+        scaled.missing,
+        scaled.estimate,
+        scaled.scale,
+        struct_insert(scaled.worst, squared_deviations := scaled.squared_deviations) as worst,
+        struct_insert(scaled.best, squared_deviations := scaled.squared_deviations) as best,
+        scaled.noise,
+        noises.noise_df,
+    from scaled
+    left join noises using (campaign_id, candidate_id, quantity, scope, first_cases)
 )
 
 select * from summarized

@@ -59,7 +59,7 @@ successes as (
         tried.case_id,
         any_value(tried.k)::bigint as k,
         any_value(tried.repeats) as repeats,
-        count(observations.value) as tries,
+        count(*) filter (where observations.value in (0, 1)) as tries,
         count(*) filter (where observations.value = if(tried.direction > 0, 1, 0)) as successes,
     from tried
     left join observations
@@ -87,7 +87,7 @@ reliability_units as (
     from successes
 ),
 
-used as (
+seen as (
     select
         cells.campaign_id,
         cells.candidate_id,
@@ -100,6 +100,11 @@ used as (
     from cells
     inner join quantities using (campaign_id)
     where quantities.source = 'ratio'
+),
+
+used as (
+    select * replace (if(is_usable(amount) and amount >= 0, amount, null) as amount),
+    from seen
 ),
 
 used_pairs as (
@@ -140,7 +145,7 @@ ratio_units as (
         favg(spared) as value,
         if(count(spared) = count(*), favg(spared), null) as low,
         if(count(spared) = count(*), favg(spared), null) as high,
-        max(allowed) as magnitude,
+        favg(allowed) filter (where spared is not null) as magnitude,
         null::double as noise,
         null::bigint as noise_df,
     from used_pairs

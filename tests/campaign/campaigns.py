@@ -89,3 +89,14 @@ async def answer_later(trial: of.TrialRequest) -> Mapping[str, float]:
 campaign = small()
 outage = small(run=offline)
 slow_campaign = small(run=slow)
+
+
+def reviewed(**options: Any) -> of.Campaign:
+    """Like `small`, decided by people after the value gate: `more` passes that, `less` fails it."""
+    policy = of.Policy(
+        [of.coverage(), of.mean_delta("score", at_least=0), of.gate("review", **options)], prefer="score"
+    )
+    return small(policy=policy)
+
+
+reviewed_campaign = reviewed()

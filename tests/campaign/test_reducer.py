@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -16,10 +15,7 @@ from opfield.campaign.reducer import CampaignState, fold, reduce
 from opfield.core import canonical_json
 from opfield.errors import HistoryError
 from opfield.warehouse import ledger
-from opfield.warehouse.contract import load_contract
 from opfield.warehouse.ledger import Event, chained
-from opfield.warehouse.views import install, load_views
-from tests.sql.build import write_empty
 
 Payload = dict[str, Any]
 Told = list[tuple[str, Payload]]
@@ -193,21 +189,6 @@ LEGAL: list[Told] = [
     changed(4, status="cancelled"),
     moved(whole(), 2, 4)[:9],
 ]
-
-
-@pytest.fixture(scope="module")
-def in_sql(tmp_path_factory: pytest.TempPathFactory) -> Callable[[list[Event]], set[str]]:
-    """Return which laws the view `violations` says a history breaks."""
-    con = duckdb.connect(config={"threads": 1})
-    con.execute("set variable root = $1", [str(write_empty(tmp_path_factory.mktemp("empty")))])
-    install(con, load_views(), load_contract())
-
-    def violated(events: list[Event]) -> set[str]:
-        con.register("told", ledger.as_table(events))
-        con.execute("create or replace view events as select * from told")
-        return {law for (law,) in con.execute("select distinct law from violations").fetchall()}
-
-    return violated
 
 
 def in_python(events: list[Event]) -> str | None:

@@ -56,7 +56,8 @@ class Trial:
 class Campaign:
     """A campaign: what it declares, and what it accepted so far.
 
-    Candidate ids are free text here; `twins` are candidates whose specification equals the baseline's.
+    Candidate ids are free text here; `twins` are candidates whose specification equals the baseline's. `clusters` maps
+    cases to the cluster that each belongs to; a case that is not in it belongs to none.
     """
 
     cases: Mapping[str, Mapping[str, str]]
@@ -73,6 +74,7 @@ class Campaign:
     registered: Sequence[str] | None = None
     ending: Mapping[str, Any] | None = None
     records: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    clusters: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -180,7 +182,7 @@ class Campaign:
                     "case_id": case_id,
                     "case_digest": f"sha256:{case_id}",
                     "groups": dict(groups),
-                    "cluster_id": None,
+                    "cluster_id": self.clusters.get(case_id),
                     "partition": None,
                     "input": "{}",
                 }

@@ -8,8 +8,10 @@ from typing import Any
 import polars as pl
 from scipy.stats import t
 
+from tests.sql import oracle_bounds, oracle_verdicts
 from tests.sql.build import Campaign, Metric
 
+NUMBERS = ("standard_error", "ci_low", "ci_high")
 COORDINATE = ("candidate_id", "case_id", "repeat")
 
 
@@ -23,7 +25,7 @@ def judge(campaign: Campaign) -> dict[str, pl.DataFrame]:
     cells = _cells(campaign)
     observed = _observed(campaign)
     deltas = _deltas(campaign, observed)
-    compared = _compared(deltas, ["candidate_id", "metric"])
+    compared = _compared(campaign, deltas, ["candidate_id", "metric"])
     found: dict[str, pl.DataFrame] = {
         "coverage": _coverage(campaign, cells),
         "failures": cells.filter(pl.col("status") != "success")
@@ -34,13 +36,9 @@ def judge(campaign: Campaign) -> dict[str, pl.DataFrame]:
         "deltas": deltas.drop("direction", "lower", "upper"),
         "comparisons": compared,
         "strata": _strata(campaign, deltas),
-        "bounds": _bounds(deltas, compared),
     }
-    found["gate_results"] = _gate_results(campaign, found, cells)
-    found["decisions"] = _decisions(campaign, found)
-    found["selection"] = _selection(campaign, found["decisions"])
-    found["pareto"] = _pareto(campaign, found)
-    return found
+    found |= oracle_bounds.judge(campaign, deltas)
+    return found | oracle_verdicts.judge(campaign, found, cells)
 
 
 def _cells(campaign: Campaign) -> pl.DataFrame:
@@ -113,7 +111,7 @@ def _deltas(campaign: Campaign, observed: dict[tuple[str, str, int, str], float]
                         {
                             "candidate_id": candidate, "case_id": case, "repeat": repeat, "metric": metric.metric,
                             "baseline_value": base, "candidate_value": own,
-                            "delta": _oriented(metric.direction, own, base),
+                            "delta": oracle_bounds.oriented(metric.direction, own, base),
                             "direction": metric.direction, "lower": metric.lower, "upper": metric.upper,
                         }
                     )  # fmt: skip
@@ -121,8 +119,8 @@ def _deltas(campaign: Campaign, observed: dict[tuple[str, str, int, str], float]
     return pl.DataFrame(told, schema_overrides=kinds)
 
 
-def _compared(deltas: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    declared = deltas.group_by(keys).agg(pl.len().alias("declared"))
+def _compared(campaign: Campaign, deltas: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    declared = deltas.group_by(keys).agg(pl.len().alias("declared"), pl.col("lower", "upper").first())
     units = (
         deltas.filter(pl.col("delta").is_not_null())
         .group_by([*keys, "case_id"])
@@ -132,27 +130,58 @@ def _compared(deltas: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
             pl.col("delta").min().alias("min_delta"),
             pl.col("delta").max().alias("max_delta"),
         )
+        .with_columns(cluster=pl.col("case_id").replace(dict(campaign.clusters)))
     )
     means = units.group_by(keys).agg(
         pl.col("pairs").sum(),
         pl.len().alias("cases"),
+        pl.col("cluster").n_unique().alias("clusters"),
         pl.col("baseline_value").mean().alias("baseline_mean"),
         pl.col("candidate_value").mean().alias("candidate_mean"),
         pl.col("delta").mean().alias("mean_delta"),
         pl.col("min_delta").min(),
         pl.col("max_delta").max(),
-        (pl.col("delta").std() / pl.len().sqrt()).alias("standard_error"),
+        (pl.col("delta").max() - pl.col("delta").min() < 1e-12).alias("is_constant"),
     )
-    half = pl.when(pl.col("cases") > 1).then(pl.col("cases")).map_elements(
-        lambda n: quantile(n - 1), return_dtype=pl.Float64
-    ) * pl.col("standard_error")
+    squares = (
+        units.join(means, on=keys)
+        .group_by([*keys, "cluster"])
+        .agg((pl.col("delta") - pl.col("mean_delta")).sum().alias("deviation"))
+        .group_by(keys)
+        .agg((pl.col("deviation") ** 2).sum().alias("squares"))
+    )
+    known = declared.join(means, on=keys, how="left").join(squares, on=keys, how="left")
+    inferred = [{**{key: row[key] for key in keys}, **_interval(row)} for row in known.to_dicts()]
+    kinds = dict.fromkeys([*keys, "method"], pl.String()) | dict.fromkeys(NUMBERS, pl.Float64())
     return (
-        declared.join(means, on=keys, how="left")
-        .with_columns(pl.col("pairs", "cases").fill_null(0), is_whole=pl.lit(True))
+        known.join(pl.DataFrame(inferred, schema=kinds), on=keys)
+        .with_columns(pl.col("pairs", "cases", "clusters").fill_null(0), is_whole=pl.lit(True))
         .with_columns(missing=pl.col("declared") - pl.col("pairs"))
-        .with_columns(ci_low=pl.col("mean_delta") - half, ci_high=pl.col("mean_delta") + half)
-        .drop("declared")
+        .drop("declared", "lower", "upper", "is_constant", "squares")
     )
+
+
+def _interval(row: dict[str, Any]) -> dict[str, Any]:
+    """Return how the mean delta of a row is inferred: its method, its standard error, and the ends of its interval.
+
+    Over clusters the variance of the mean is the sandwich estimate g / (g - 1) times the sum of the squared sums of
+    deviations, over the squared number of cases (Cameron and Miller, 2015, section II).
+    """
+    told: dict[str, Any] = dict.fromkeys(("method", *NUMBERS))
+    cases, g, mean = row["cases"], row["clusters"], row["mean_delta"]
+    if not cases:
+        return told
+    error = math.sqrt(g / (g - 1) * row["squares"]) / cases if g > 1 else None
+    told |= {"method": "constant" if row["is_constant"] else "t", "standard_error": error}
+    if row["is_constant"] and None not in (row["lower"], row["upper"]):
+        # the chance to see this value alone, .975 of it being left, when the rest is at an end of the range
+        share = 1 - 0.025 ** (1 / cases)
+        size = row["upper"] - row["lower"]
+        return told | {"ci_low": mean - (mean + size) * share, "ci_high": mean + (size - mean) * share}
+    if not row["is_constant"] and error:
+        half = quantile(g - 1) * error
+        return told | {"ci_low": mean - half, "ci_high": mean + half}
+    return told
 
 
 def _strata(campaign: Campaign, deltas: pl.DataFrame) -> pl.DataFrame:
@@ -163,54 +192,7 @@ def _strata(campaign: Campaign, deltas: pl.DataFrame) -> pl.DataFrame:
     ]
     kinds = {"case_id": pl.String, "group_key": pl.String, "group_value": pl.String}
     members = deltas.join(pl.DataFrame(told, schema=kinds), on="case_id")
-    return _compared(members, ["candidate_id", "metric", "group_key", "group_value"])
-
-
-def _bounds(deltas: pl.DataFrame, compared: pl.DataFrame) -> pl.DataFrame:
-    told = []
-    for (candidate, metric), group in deltas.group_by("candidate_id", "metric"):
-        lows, highs, low_values, high_values = [], [], [], []
-        for row in group.to_dicts():
-            ends = [row["lower"], row["upper"]]
-            worst, best = ends if row["direction"] > 0 else ends[::-1]
-            base, own = row["baseline_value"], row["candidate_value"]
-            lows.append(
-                _oriented(row["direction"], own if own is not None else worst, base if base is not None else best)
-            )
-            highs.append(
-                _oriented(row["direction"], own if own is not None else best, base if base is not None else worst)
-            )
-            low_values.append(own if own is not None else row["lower"])
-            high_values.append(own if own is not None else row["upper"])
-        known_highs = [value for value in highs if value is not None]
-        told.append(
-            {
-                "candidate_id": candidate, "metric": metric,
-                "mean_delta_low": _mean(lows), "mean_delta_high": _mean(highs),
-                "min_delta_low": _least(lows),
-                "min_delta_high": min(known_highs, default=None),
-                "candidate_mean_low": _mean(low_values), "candidate_mean_high": _mean(high_values),
-            }
-        )  # fmt: skip
-    limits = pl.DataFrame(
-        told, schema_overrides={name: pl.Float64 for name in told[0] if name.endswith(("low", "high"))}
-    )
-    kept = compared.select("candidate_id", "metric", "is_whole", "missing", "candidate_mean", "mean_delta", "min_delta")
-    return kept.join(limits, on=["candidate_id", "metric"])
-
-
-def _oriented(direction: int, own: float | None, base: float | None) -> float | None:
-    return None if own is None or base is None else direction * (own - base)
-
-
-def _least(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return min(known) if len(known) == len(values) else None
-
-
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if len(known) == len(values) else None
+    return _compared(campaign, members, ["candidate_id", "metric", "group_key", "group_value"])
 
 
 def _coverage(campaign: Campaign, cells: pl.DataFrame) -> pl.DataFrame:
@@ -244,125 +226,3 @@ def _costs(cells: pl.DataFrame) -> pl.DataFrame:
         pl.when(known > 0).then(pl.col("cost_usd").sum()).alias("known_cost_usd"),
         pl.when(pl.col("duration_s").count() > 0).then(pl.col("duration_s").sum()).alias("duration_s"),
     )
-
-
-def _gate_results(campaign: Campaign, found: dict[str, pl.DataFrame], cells: pl.DataFrame) -> pl.DataFrame:
-    bounds = {(row["candidate_id"], row["metric"]): row for row in found["bounds"].to_dicts()}
-    coverage = {row["candidate_id"]: row for row in found["coverage"].to_dicts()}
-    counts = {row[:2]: row[2] for row in cells.group_by("candidate_id", "status").len().iter_rows()}
-    told: list[dict[str, Any]] = []
-    for candidate in campaign.candidates:
-        is_reached = True
-        for ix, gate in enumerate(campaign.gates):
-            options = gate.get("options", {})
-            limit = bounds.get((candidate, gate.get("metric")), {})
-            if gate["kind"] == "coverage":
-                status = "pass" if coverage[candidate]["is_complete"] else "indeterminate"
-            elif gate["kind"] == "failures":
-                broken = sum(
-                    counts.get((who, kind), 0)
-                    for who in (candidate, campaign.baseline)
-                    for kind in ("infrastructure_failure", "cancelled")
-                )
-                failed = counts.get((candidate, "domain_failure"), 0)
-                status = "fail" if failed > options["max"] else "indeterminate" if broken else "pass"
-            elif gate["kind"] == "mean_delta":
-                status = _within(limit["mean_delta_low"], limit["mean_delta_high"], gate["threshold"])
-            elif gate["kind"] == "worst_delta":
-                status = _within(limit["min_delta_low"], limit["min_delta_high"], gate["threshold"])
-            else:
-                status = _within(limit["candidate_mean_low"], limit["candidate_mean_high"], options["at_least"])
-            told.append(
-                {
-                    "candidate_id": candidate,
-                    "gate_ix": ix,
-                    "name": gate["name"],
-                    "status": status,
-                    "is_reached": is_reached,
-                }
-            )
-            is_reached = is_reached and status == "pass"
-    kinds = {
-        "candidate_id": pl.String,
-        "gate_ix": pl.Int64,
-        "name": pl.String,
-        "status": pl.String,
-        "is_reached": pl.Boolean,
-    }
-    return pl.DataFrame(told, schema=kinds)
-
-
-def _within(low: float | None, high: float | None, threshold: float) -> str:
-    if low is not None and low >= threshold:
-        return "pass"
-    return "fail" if high is not None and high < threshold else "indeterminate"
-
-
-def _decisions(campaign: Campaign, found: dict[str, pl.DataFrame]) -> pl.DataFrame:
-    scores = {
-        row["candidate_id"]: row["mean_delta"]
-        for row in found["comparisons"].to_dicts()
-        if row["metric"] == campaign.preference
-    }
-    told = []
-    for row in found["coverage"].to_dicts():
-        candidate = row["candidate_id"]
-        is_pending = row["missing_baseline"] + row["missing_candidate"] > 0
-        failing = [
-            gate
-            for gate in found["gate_results"].to_dicts()
-            if gate["candidate_id"] == candidate and gate["status"] != "pass"
-        ]
-        first = min(failing, key=lambda gate: gate["gate_ix"], default=None)
-        decision = "indeterminate" if is_pending else first["status"] if first else "pass"
-        told.append(
-            {
-                "candidate_id": candidate, "label": f"label {candidate}", "decision": decision,
-                "gate": first["name"] if first else None, "score": scores.get(candidate), "is_final": not is_pending,
-            }
-        )  # fmt: skip
-    return pl.DataFrame(told, schema_overrides={"gate": pl.String, "score": pl.Float64})
-
-
-def _selection(campaign: Campaign, decisions: pl.DataFrame) -> pl.DataFrame:
-    kinds = {"selected_id": pl.String, "outcome": pl.String, "score": pl.Float64}
-    if not decisions["is_final"].all():
-        return pl.DataFrame(schema=kinds)
-    verdicts = decisions.to_dicts()
-    gaining = [
-        (-row["score"], row["candidate_id"])
-        for row in verdicts
-        if row["decision"] == "pass"
-        and row["score"] is not None
-        and row["score"] > campaign.min_gain
-        and row["candidate_id"] not in campaign.twins
-    ]
-    if gaining:
-        score, candidate = min(gaining)
-        return pl.DataFrame([(candidate, "selected", -score)], schema=kinds, orient="row")
-    told = {row["decision"] for row in verdicts}
-    outcome = "undecided" if "indeterminate" in told and "pass" not in told else "kept_baseline"
-    return pl.DataFrame([(campaign.baseline, outcome, None)], schema=kinds, orient="row")
-
-
-def _pareto(campaign: Campaign, found: dict[str, pl.DataFrame]) -> pl.DataFrame:
-    means = {(row["candidate_id"], row["metric"]): row["candidate_mean"] for row in found["comparisons"].to_dicts()}
-    points: dict[str, list[float] | None] = {}
-    for row in found["decisions"].to_dicts():
-        if row["decision"] == "pass":
-            own = [means[row["candidate_id"], metric.metric] for metric in campaign.metrics]
-            oriented = [
-                metric.direction * value
-                for metric, value in zip(campaign.metrics, own, strict=True)
-                if value is not None
-            ]
-            points[row["candidate_id"]] = oriented if len(oriented) == len(own) else None
-    told = []
-    for candidate, point in points.items():
-        others = [other for other in points.values() if other is not None and other != point]
-        is_beaten = point is not None and any(
-            all(a >= b for a, b in zip(other, point, strict=True)) for other in others
-        )
-        told.append((candidate, point is not None, None if point is None else not is_beaten))
-    kinds = {"candidate_id": pl.String, "is_rankable": pl.Boolean, "is_front": pl.Boolean}
-    return pl.DataFrame(told, schema=kinds, orient="row")

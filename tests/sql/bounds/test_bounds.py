@@ -31,7 +31,7 @@ def campaign(metric: Any, base: Any, candidate: Any, repeats: Any = 1) -> Any:
         for who, values in (("base", base), ("c1", candidate))
         for (case, repeat), value in zip(coordinates, values, strict=True)
     ]
-    return Campaign(cases=cases, metrics=[metric], trials=trials, repeats=repeats)
+    return Campaign(cases=cases, metrics=[metric], trials=trials, repeats=repeats, preference="m")
 
 
 def test_without_gaps_the_bounds_are_the_estimate(write: Write, read: Read) -> None:
@@ -89,7 +89,7 @@ def test_gaps_weigh_by_the_declared_grid_not_by_what_was_found(write: Write, rea
 
 
 def test_nothing_found_is_bounded_by_the_range_alone(write: Write, read: Read) -> None:
-    write(Campaign(cases={"a": {}, "b": {}}, metrics=[Metric("m", 1, 0, 2)]))
+    write(Campaign(cases={"a": {}, "b": {}}, metrics=[Metric("m", 1, 0, 2)], preference="m"))
     assert limits(read) == (-2.0, 2.0, -2.0, 2.0, 0.0, 2.0)
 
 

@@ -81,7 +81,7 @@ def test_a_limit_above_the_mean_is_rarer_than_alpha(alpha: float) -> None:
 @given(SHARES, st.floats(0.01, 0.5))
 def test_the_limit_is_the_last_line_that_is_refuted(sample: list[float], alpha: float) -> None:
     low = asked("betting_low(?::double[], -1, ?::double)", sample, alpha)
-    step = (np.mean(sample) + 1) * 2.0**-29
+    step = (np.mean(sample) + 1) * 2.0**-19
     if low > -1:
         assert log_wealth(sample, -1, low, stakes_of(len(sample))) >= -math.log(alpha) - 1e-9
     if low + step > -1:

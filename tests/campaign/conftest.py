@@ -1,0 +1,30 @@
+"""The laws of a history as the views state them, for tests of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import duckdb
+import pytest
+
+from opfield.warehouse import ledger
+from opfield.warehouse.contract import load_contract
+from opfield.warehouse.ledger import Event
+from opfield.warehouse.session import installed_views
+from opfield.warehouse.views import install
+from tests.sql.build import write_empty
+
+
+@pytest.fixture(scope="module")
+def in_sql(tmp_path_factory: pytest.TempPathFactory) -> Callable[[list[Event]], set[str]]:
+    """Return which laws the view `violations` says a history breaks."""
+    con = duckdb.connect(config={"threads": 1})
+    con.execute("set variable root = $1", [str(write_empty(tmp_path_factory.mktemp("empty")))])
+    install(con, installed_views(), load_contract())
+
+    def violated(events: list[Event]) -> set[str]:
+        con.register("told", ledger.as_table(events))
+        con.execute("create or replace view events as select * from told")
+        return {law for (law,) in con.execute("select distinct law from violations").fetchall()}
+
+    return violated

@@ -1,0 +1,239 @@
+"""Laws of the statistical gates over generated campaigns: what may never help a candidate, and what may change nothing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import duckdb
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.sql.build import Metric, Trial, at, rows, write_campaign, write_empty
+from tests.sql.inferences.drawing import METRICS, Inferring, drawn
+from tests.sql.statistical_gates.oracle import without
+
+VIEWS = {
+    "gate_results": "candidate_id, gate_ix",
+    "decisions": "candidate_id",
+    "comparisons": "candidate_id, metric",
+}
+MARGIN_KINDS = ("noninferiority", "binary_noninferiority", "equivalence", "harm")
+
+# Not shrunk: a batch takes seconds, and a failure names its seed.
+batch = given(st.integers(0, 2**32))
+bounded = settings(
+    max_examples=2,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+Told = Mapping[str, list[dict[str, Any]]]
+
+
+class Court:
+    """Judges batches of campaigns, each batch in a warehouse of its own."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, folder: Path) -> None:
+        self.con = con
+        self.folder = folder
+
+    def judge(self, campaigns: Sequence[Inferring], view: str = "gate_results", threads: int = 2) -> list[Any]:
+        """Return the rows of a view for each campaign, in order; what a campaign is called is no part of them."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        write_empty(self.folder)
+        ids = [
+            write_campaign(self.con, self.folder, replace(campaign, name=f"campaign {ix}"))
+            for ix, campaign in enumerate(campaigns)
+        ]
+        at(self.con, self.folder)
+        self.con.execute(f"set threads = {threads}")
+        told: dict[str, list[dict[str, Any]]] = {each: [] for each in ids}
+        for row in rows(self.con, f"from {view} order by {VIEWS[view]}"):
+            told[row.pop("campaign_id")].append(row)
+        self.con.execute("set threads = 2")
+        return [told[each] for each in ids]
+
+
+@pytest.fixture
+def court(views: duckdb.DuckDBPyConnection, tmp_path: Path) -> Court:
+    return Court(views, tmp_path / "warehouse")
+
+
+def some(seed: int, count: int = 8, gap_chance: float = 0.4) -> tuple[Random, list[Inferring]]:
+    chance = Random(seed)
+    return chance, [drawn(chance, "", (2, 8, 20), gap_chance) for _ in range(count)]
+
+
+def statuses(told: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [row["status"] for row in told]
+
+
+def stricter(gate: Mapping[str, Any], chance: Random) -> dict[str, Any]:
+    """Return the gate with a smaller error rate, or a line that is harder to meet."""
+    if chance.random() < 0.5 and gate["kind"] != "harm":
+        return {**gate, "options": {**gate["options"], "alpha": gate["options"]["alpha"] / 3}}
+    if gate["kind"] in MARGIN_KINDS:
+        return {**gate, "threshold": gate["threshold"] / 3}
+    # A ratio is left alone: by Fieller, a smaller one can be shown where a noisy baseline hides a larger one.
+    return {**gate, "threshold": gate["threshold"] + (0 if gate["kind"] == "resource_ratio" else 0.05)}
+
+
+@bounded
+@batch
+def test_a_stricter_gate_passes_nothing_more(court: Court, seed: int) -> None:
+    chance, campaigns = some(seed)
+    harder = [replace(each, gates=[stricter(gate, chance) for gate in each.gates]) for each in campaigns]
+    told = court.judge([*campaigns, *harder])
+    for campaign, before, after in zip(campaigns, told[:8], told[8:], strict=True):
+        for old, new in zip(before, after, strict=True):
+            assert new["status"] != "pass" or old["status"] == "pass", (old, new, campaign)
+
+
+@bounded
+@batch
+def test_a_gate_before_the_others_passes_no_candidate(court: Court, seed: int) -> None:
+    chance, campaigns = some(seed)
+    kept = [replace(each, gates=chance.sample(each.gates, 2)) for each in campaigns]
+    more = [replace(each, gates=[chance.choice(full.gates) | {"name": "first"}, *each.gates])
+            for each, full in zip(kept, campaigns, strict=True)]  # fmt: skip
+    told = court.judge([*kept, *more], "decisions")
+    for before, after in zip(told[:8], told[8:], strict=True):
+        for old, new in zip(before, after, strict=True):
+            assert new["decision"] != "pass" or old["decision"] == "pass", (old, new)
+
+
+@bounded
+@batch
+def test_what_goes_missing_passes_no_gate(court: Court, seed: int) -> None:
+    chance, campaigns = some(seed)
+    coverage = {"kind": "coverage", "name": "coverage"}
+    # Few outliers and a lost few of the cells: where losing what speaks against a candidate would pay most.
+    campaigns = [replace(each, gates=[coverage, *each.gates]) for each in campaigns]
+    campaigns += [outlying(chance) for _ in range(4)]
+    fewer = []
+    for campaign in campaigns:
+        places = [(each.candidate_id, each.case_id, each.repeat) for each in campaign.trials]
+        lost = chance.sample(places, min(len(places), chance.choice([1, 2, 5])))
+        fewer.append(without(campaign, lost))
+    told = court.judge([*campaigns, *fewer])
+    for campaign, before, after in zip(campaigns, told[:12], told[12:], strict=True):
+        for old, new in zip(before, after, strict=True):
+            assert new["status"] != "pass" or old["status"] == "pass", (old, new, campaign)
+            if new["kind"] == "coverage":
+                assert new["value"] <= old["value"]
+
+
+def outlying(chance: Random) -> Inferring:
+    """Return a campaign of which two candidates' cells hold outliers, either of which may be about to be lost."""
+    cases: dict[str, dict[str, str]] = {f"w{ix:02}": {} for ix in range(20)}
+    trials = [Trial("base", case, 0, {"m": 50.0}) for case in cases]
+    for who, bulk, outlier in (("c0", 50.5, 100.0), ("c1", 49.5, 0.0)):
+        trials += [
+            Trial(who, case, 0, {"m": outlier if ix < 2 else bulk + chance.random() / 10})
+            for ix, case in enumerate(cases)
+        ]
+    gates = [
+        {"kind": kind, "name": kind, "metric": "m", "threshold": line, "options": {}}
+        for kind, line in (("superiority", 0.1), ("noninferiority", 0.7), ("equivalence", 20.0), ("harm", 0.1),
+                           ("family", 0.1))
+    ]  # fmt: skip
+    return Inferring(
+        cases=cases, metrics=[Metric("m", 1, 0.0, 100.0)], trials=trials, candidates=["c0", "c1"], gates=gates
+    )
+
+
+@pytest.mark.parametrize(("kind", "line", "bulk", "outlier"), [
+    ("superiority", 0.0, 0.5, 50.0),
+    ("noninferiority", 0.1, 0.5, 50.0),
+    ("harm", 0.0, -0.5, None),
+])  # fmt: skip
+def test_an_outlier_that_goes_missing_lends_no_certainty(
+    court: Court, kind: str, line: float, bulk: float, outlier: float | None
+) -> None:
+    cases: dict[str, dict[str, str]] = {f"w{ix:02}": {} for ix in range(20)}
+    trials = [Trial("base", case, 0, {"m": 50.0}) for case in cases]
+    trials += [Trial("c1", case, 0, {"m": 50 + bulk + ix / 100}) for ix, case in enumerate(cases) if ix]
+    whole = [*trials, Trial("c1", "w00", 0, {"m": 50 + (bulk if outlier is None else outlier)})]
+    gates = [{"kind": kind, "name": kind, "metric": "m", "threshold": line, "options": {}}]
+    campaign = Inferring(cases=cases, metrics=[Metric("m", 1, 0.0, 100.0)], trials=whole, gates=gates)
+    before, after = court.judge([campaign, replace(campaign, trials=trials)])
+    assert statuses(before) == ["fail" if kind == "harm" else "indeterminate"]
+    assert statuses(after) == ["indeterminate"]
+
+
+@bounded
+@batch
+@pytest.mark.parametrize("view", list(VIEWS))
+def test_order_and_threads_change_no_byte(court: Court, view: str, seed: int) -> None:
+    chance, campaigns = some(seed)
+    shuffled = []
+    for campaign in campaigns:
+        turn = chance.randrange(campaign.repeats)
+        cases = chance.sample(list(campaign.cases.items()), len(campaign.cases))
+        shuffled.append(
+            replace(
+                campaign,
+                cases=dict(cases),
+                candidates=chance.sample(list(campaign.candidates), len(campaign.candidates)),
+                trials=[
+                    replace(each, repeat=(each.repeat + turn) % campaign.repeats)
+                    for each in chance.sample(list(campaign.trials), len(campaign.trials))
+                ],
+            )
+        )
+    told = [court.judge([*campaigns, *shuffled], view, threads) for threads in (1, 2)]
+    assert repr(told[0]) == repr(told[1])
+    assert repr(told[0][:8]) == repr(told[0][8:])
+
+
+@bounded
+@batch
+def test_a_direction_is_a_matter_of_words(court: Court, seed: int) -> None:
+    """Less of the negated value (of a binary one: of failure) is more of the value: every verdict says the same."""
+    _, campaigns = some(seed)
+    told = court.judge([*campaigns, *map(turned, campaigns)])
+    for before, after in zip(told[:8], told[8:], strict=True):
+        assert before == after
+
+
+def turned(campaign: Inferring) -> Inferring:
+    binary = {metric.metric for metric in campaign.metrics if metric.kind == "binary"}
+
+    def other(name: str, value: float | None) -> float | None:
+        return None if value is None else 1 - value if name in binary else -value
+
+    metrics = [
+        replace(
+            metric, direction=-metric.direction, lower=other(metric.metric, metric.upper),
+            upper=other(metric.metric, metric.lower),
+        )
+        for metric in campaign.metrics
+    ]  # fmt: skip
+    trials = [
+        replace(each, values={name: other(name, value) for name, value in each.values.items()})
+        for each in campaign.trials
+    ]
+    return replace(campaign, metrics=metrics, trials=trials)
+
+
+@bounded
+@batch
+def test_a_metric_that_no_gate_reads_changes_nothing(court: Court, seed: int) -> None:
+    chance, campaigns = some(seed)
+    more = [
+        replace(
+            each,
+            metrics=[*METRICS, Metric("other", chance.choice([1, -1]))],
+            trials=[replace(trial, values={**trial.values, "other": chance.gauss(0, 1e6)}) for trial in each.trials],
+        )
+        for each in campaigns
+    ]
+    told = court.judge([*campaigns, *more])
+    assert repr(told[:8]) == repr(told[8:])
