@@ -11,6 +11,7 @@ from scipy import stats
 
 import opfield as of
 from benchmarks.error_rates_shapes import (
+    ALL_OR_NOTHING,
     GRADED,
     NORMAL,
     RARE_GAINS,
@@ -223,7 +224,7 @@ def sequential(cases: int) -> Study:
     """Return looks at prefixes where nothing changes; the e-process looks after every case."""
     table = "sequential, no change"
     rates: list[Rate] = []
-    shapes = (NORMAL, GRADED, SKEWED_LOSSES, RARE_LOSSES)
+    shapes = (NORMAL, GRADED, SKEWED_LOSSES, RARE_LOSSES, ALL_OR_NOTHING)
     for shape in shapes:
         for method, bound, gate in _looking(shape.name, cases):
             is_held = bound is not None or t_bound(shape.skewness, cases // 4) is not None

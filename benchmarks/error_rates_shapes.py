@@ -63,10 +63,15 @@ def _graded(rng: np.random.Generator, size: tuple[int, ...]) -> Floats:
     return rng.choice([-0.2, -0.1, 0.0, 0.1], size, p=[0.1, 0.1, 0.5, 0.3])
 
 
+def _all_or_nothing(rng: np.random.Generator, size: tuple[int, ...]) -> Floats:
+    return rng.choice([-0.9, 0.9], size)
+
+
 def _mirrored(deltas: Deltas) -> Deltas:
     return lambda rng, size: -deltas(rng, size)
 
 
+ALL_OR_NOTHING = Shape("all or nothing", "+.9 or −.9, evenly", 0.05, 0.0, _all_or_nothing)
 NORMAL = Shape("normal", "normal, sd .1", 0.05, 0.0, _normal)
 WIDE = Shape("wide normal", "normal, sd .3, cut at ±.88", 0.05, 0.0, _wide)
 GRADED = Shape("graded", "50 % 0, 30 % +.1, 10 % −.1, 10 % −.2", 0.05, -0.839, _graded)

@@ -123,6 +123,7 @@ class Stage:
         self.con = duckdb.connect(
             config={"threads": 2, "memory_limit": "6GB", "temp_directory": scratch, "preserve_insertion_order": False}
         )
+        self.con.execute("set enable_progress_bar = false")
         self._metrics = sorted(metrics, key=lambda each: each.name)
         self._policy = policy
         self._views = _restricted(load_views(), policy)

@@ -10,12 +10,14 @@ import numpy as np
 
 import opfield as of
 from benchmarks.error_rates_shapes import (
+    ALL_OR_NOTHING,
     GRADED,
     NOISE,
     NORMAL,
     RARE_LOSSES,
     SKEWED_GAINS,
     SKEWED_LOSSES,
+    Shape,
     discordant,
     paired,
     repeated_binary,
@@ -119,6 +121,7 @@ def mean_studies() -> Iterator[Study]:
     """Yield the studies of superiority and noninferiority."""
     yield from (binary(cases) for cases in (10, 20, 50, 200))
     yield from (binary_repeats(cases) for cases in (10, 20, 50, 200))
+    yield from (extremes(cases) for cases in (10, 20, 50, 200))
     yield from (means(cases, repeats) for repeats in (1, 10) for cases in (10, 20, 50, 200))
 
 
@@ -130,9 +133,19 @@ def ranged(name: str, repeats: int) -> of.Metric:
 
 def means(cases: int, repeats: int) -> Study:
     """Return superiority with no change and noninferiority with a loss of the margin, by each method and shape."""
+    tries = "1 try" if repeats == 1 else f"{repeats} tries"
+    return _means(f"means of {cases} cases, {tries}", SHAPES, cases, repeats)
+
+
+def extremes(cases: int) -> Study:
+    """Return the same for changes that are as far apart as a range allows, which tax bets the most."""
+    return _means(f"extremes of {cases} cases", (ALL_OR_NOTHING,), cases, 1)
+
+
+def _means(name: str, shapes: tuple[Shape, ...], cases: int, repeats: int) -> Study:
     rates: list[Rate] = []
     tries = "1 try" if repeats == 1 else f"{repeats} tries"
-    for shape in SHAPES:
+    for shape in shapes:
         allowed = t_bound(shape.skewness, cases)
         for method, bound, options in (
             ("t, min_cases=2", allowed, {"min_cases": 2}),
@@ -146,13 +159,13 @@ def means(cases: int, repeats: int) -> Study:
 
     def draw(rng: np.random.Generator, draws: int) -> Drawn:
         values = {}
-        for shape in SHAPES:
+        for shape in shapes:
             values[f"{shape.name} 0"] = paired(rng, shape.deltas(rng, (draws, cases)), 0.0, repeats)
             values[f"{shape.name} margin"] = paired(rng, shape.deltas(rng, (draws, cases)), -shape.margin, repeats)
         return Drawn(values)
 
-    metrics = tuple(ranged(f"{shape.name} {at}", repeats) for shape in SHAPES for at in ("0", "margin"))
-    return Study(f"means of {cases} cases, {tries}", metrics, tuple(rates), draw, cases, repeats)
+    metrics = tuple(ranged(f"{shape.name} {at}", repeats) for shape in shapes for at in ("0", "margin"))
+    return Study(name, metrics, tuple(rates), draw, cases, repeats)
 
 
 RARE = ("rare binary", 0.01, 0.05, 0.03)

@@ -18,7 +18,7 @@
 --   cases: Planned cases of the scope among them.
 --   clusters: Independent units among them.
 --   missing: Declared pairs (tries) with something missing.
---   estimate: Mean over what was found; NULL where nothing was.
+--   estimate: Mean over what was found; NULL where nothing was, and where the gate cannot be judged as declared.
 --   scale: Mean magnitude of what the values were computed from; NULL where nothing was found.
 --   low: Lower limit of the mean at the one-sided level alpha; NULL where there is none.
 --   high: Upper limit of the mean at the one-sided level alpha; NULL where there is none.
@@ -201,7 +201,7 @@ inferred as (
         cases,
         clusters,
         missing,
-        estimate,
+        if(problem is null, estimate, null) as estimate,
         scale,
         if(obstacle is null, mean_low(evidence, alpha, t_alpha, bounded_low), null) as low,
         if(obstacle is null, -mean_low(counter_evidence, alpha, t_alpha, -bounded_high), null) as high,

@@ -71,8 +71,8 @@ def looked(*gates: of.Gate, effects: Sequence[float] = SURE, **changes: Any) -> 
 
 
 def sequential(looks: Sequence[int] | None = LOOKS, by: float = 0.0, **changes: Any) -> of.Gate:
-    """Return a sequential gate on the score that spends .05 evenly over its looks."""
-    return of.sequential("score", by, **{"looks": looks, "spending": "even", "alpha": 0.05, "min_cases": 2, **changes})
+    """Return a sequential gate on the score that spends .2 evenly over its looks."""
+    return of.sequential("score", by, **{"looks": looks, "spending": "even", "alpha": 0.2, "min_cases": 2, **changes})
 
 
 campaign = looked()

@@ -18,6 +18,7 @@ from opfield.warehouse.ledger import read_events
 from opfield.warehouse.seal import seal_campaign
 from opfield.warehouse.session import installed_views
 from tests.campaign import confirming
+from tests.campaign.campaigns import small
 
 
 @pytest.fixture(scope="module")
@@ -108,9 +109,9 @@ def test_what_would_confirm_nothing_is_refused_before_anything_is_recorded(
 
 def test_many_cases_that_are_not_fresh_are_counted_and_some_named(tmp_path: Path) -> None:
     cases = {f"c{ix:02}": {"weight": ix + 1} for ix in range(12)}
-    of.run(confirming.small(cases=cases), tmp_path, executor="inline")
+    of.run(small(cases=cases), tmp_path, executor="inline")
     with pytest.raises(DeclarationError, match=r"12 of 13 cases .*: c00, c01, .*c09, …\. Take"):
-        of.confirming("small", confirming.small(cases={**cases, "new": {"weight": 99}}), tmp_path)
+        of.confirming("small", small(cases={**cases, "new": {"weight": 99}}), tmp_path)
 
 
 def test_a_campaign_that_selected_nothing_cannot_be_confirmed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A campaign that its sequential gates stop early: no trial more than was asked for, and the same end after any break."""
+"""A campaign that its sequential gates stop early: no trial more than asked for, and the same end after any break."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from opfield.warehouse.material import artifact_files, read_artifacts
 from opfield.warehouse.session import open_warehouse
 from opfield.warehouse.store import create_store
 from tests.campaign.looking import LATE, NEVER, SURE, answer, answer_later, looked, order, sequential
+from tests.custody.campaigns import IS_WHOLE
 from tests.custody.crash import Crashed, counting
 from tests.custody.test_seal import seal
 
@@ -159,28 +160,24 @@ def test_a_look_at_all_cases_closes_nothing(tmp_path: Path) -> None:
 
 
 def test_one_candidate_that_is_open_keeps_the_plan_open_for_all(tmp_path: Path) -> None:
-    """The open one differs from the baseline on no case; the verdict of the other stays that of its first look."""
-    candidates = {"better": {"gain": 1}, "same": {"gain": 1e-9}}
-    outcome = run(looked(sequential(by=1e-9), candidates=candidates, effects=LATE), tmp_path, executor="inline")
-    assert closings(tmp_path, outcome.campaign_id) == [8]
-    outcome = run(
-        looked(sequential(by=0.3), candidates={"better": {"gain": 1}, "open": {"gain": 0.75}}),
-        tmp_path,
-        executor="inline",
-    )
+    # More than .3 is asked for: .4 on average is, and a quarter less, .3 exactly, is neither more nor less.
+    candidates = {"better": {"gain": 1}, "open": {"gain": 0.75}}
+    outcome = run(looked(sequential(by=0.3), candidates=candidates), tmp_path, executor="inline")
     assert closings(tmp_path, outcome.campaign_id) == []
-    told = rows(
-        tmp_path,
-        "select label, message from gate_sequential inner join candidates using (campaign_id, candidate_id) "
-        f"where campaign_id = '{outcome.campaign_id}' order by label",
-    )
-    assert [row["message"].split(":")[0] for row in told] == ["look 2 of 2, at 8 cases"] * 2
+    assert tried(tmp_path) == set(order())
+    query = "select label, status, message from gate_sequential inner join candidates using (campaign_id, candidate_id)"
+    told = {row["label"]: (row["status"], row["message"].split(":")[0]) for row in rows(tmp_path, query)}
+    # The verdict of the one that was settled stays that of its first look.
+    assert told == {
+        "better": ("pass", "look 1 of 2, at 4 cases"),
+        "open": ("indeterminate", "look 2 of 2, at 8 cases"),
+    }
 
 
 def test_two_gates_stop_it_once_both_are_settled(tmp_path: Path) -> None:
     gates = (
         sequential((4, 10)),
-        of.gate("sequential", "score", 0.0, name="other", looks=[6, 12], spending="even", alpha=0.05, min_cases=2),
+        of.gate("sequential", "score", 0.0, name="other", looks=[6, 12], spending="even", alpha=0.2, min_cases=2),
     )
     outcome = run(looked(*gates), tmp_path, executor="threads", workers=2)
     # The first is settled at 4; the second looks at 6, and that is early enough to stop.
@@ -215,7 +212,7 @@ def test_evidence_is_computed_over_the_cases_that_were_planned(tmp_path: Path) -
     assert audit(tmp_path, recompute=True).findings == ()
 
 
-@pytest.mark.parametrize("kept", [0, 3, 11, BEFORE - 1, BEFORE, BEFORE + 1, BEFORE + 2, BEFORE + 4, BEFORE + 6])
+@pytest.mark.parametrize("kept", [11, BEFORE, BEFORE + 1, BEFORE + 2, BEFORE + 4])
 def test_what_a_break_left_is_gone_on_with_to_the_same_end(tmp_path: Path, kept: int) -> None:
     campaign_id = told_again(tmp_path, kept)
     outcome = run(looked(), tmp_path, executor="inline")
@@ -247,8 +244,7 @@ def test_death_at_a_durable_step_leads_to_the_same_end(tmp_path: Path, monkeypat
     monkeypatch.setattr(writing, "SEGMENT_EVENTS", 1024)
     with counting() as steps:
         run(looked(), tmp_path / "undisturbed", executor="inline")
-    # The last two segments hold the closing and the verdict; every third step of them, and of what comes before.
-    for at in range(len(steps) // 3, len(steps), 7):
+    for at in range(2, len(steps), 1 if IS_WHOLE else len(steps) // 4):
         root = tmp_path / str(at)
         with counting(at), pytest.raises(Crashed):
             run(looked(), root, executor="inline")

@@ -57,7 +57,8 @@ def test_the_formula_is_that_of_lan_and_demets_at_a_known_point(write: Write, re
 
 def test_the_share_is_of_the_last_look_and_not_of_the_cases(write: Write, read: Read) -> None:
     written(write, gate(looks=[10, 20]), gate(looks=[30, 60]))
-    assert [[alpha for *_, alpha in found] for found in by_gate(read)][0] == [alpha for *_, alpha in by_gate(read)[1]]
+    near, far = ([alpha for *_, alpha in found] for found in by_gate(read))
+    assert near == far
 
 
 def test_even_spends_alike(write: Write, read: Read) -> None:

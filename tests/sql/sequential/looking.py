@@ -1,4 +1,4 @@
-"""Campaigns that a sequential gate looks at, and an independent implementation of the order, the looks and the verdict."""
+"""Campaigns that a sequential gate looks at, and an implementation of its own of order, looks and verdict."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def wealth_path(sample: Sequence[float], lower: float, line: float) -> np.ndarra
 def bet(low: Sequence[float], high: Sequence[float], threshold: float, width: float, alpha: float) -> Found:
     """Return what bets found that no mean within -width and width could explain, whichever side found it first."""
     passed = np.flatnonzero(wealth_path(low, -width, threshold) >= 1 / alpha)
-    failed = np.flatnonzero(wealth_path(-np.array(high), -width, -threshold) >= 1 / alpha)
+    failed = np.flatnonzero(wealth_path([-each for each in high], -width, -threshold) >= 1 / alpha)
     if len(passed) and (not len(failed) or passed[0] <= failed[0]):
         return "pass", int(passed[0]) + 1
     return ("fail", int(failed[0]) + 1) if len(failed) else ("indeterminate", None)

@@ -171,8 +171,8 @@ def components(deltas: Mapping[str, Sequence[float]], clusters: Mapping[str, str
     shares = np.array([[member == label for member in members] for label in labels], dtype=float)
     scores = shares @ (means - means.mean())
     variance = len(labels) / (len(labels) - 1) * scores @ scores / len(means) ** 2
-    within = sum(np.var(values, ddof=1) * (len(values) - 1) for values in deltas.values() if len(values) > 1)
-    within /= sum(len(values) - 1 for values in deltas.values())
+    squares = [np.var(values, ddof=1) * (len(values) - 1) for values in deltas.values() if len(values) > 1]
+    within = float(np.sum(squares)) / sum(len(values) - 1 for values in deltas.values())
     noise = within * np.mean([1 / len(values) for values in deltas.values()])
     return {
         "clusters": len(labels),
@@ -194,17 +194,20 @@ def test_the_estimators_are_unbiased(write: Write, read: Read) -> None:
     assert row["between_variance"] == pytest.approx(0.09, abs=0.05)
 
 
-def test_threads_and_the_order_of_files_change_no_byte(tmp_path: Path) -> None:
-    deltas, clusters = random_campaign(99)
-    told = campaign(deltas, clusters)
+def test_threads_and_the_order_of_trials_change_no_byte(tmp_path: Path) -> None:
+    rng = np.random.default_rng(99)
+    # of very different sizes, so that a plain sum would round otherwise in every other order
+    deltas = {f"{ix}": [float(each) for each in 10 ** rng.uniform(-3, 3) * rng.normal(size=4)] for ix in range(200)}
+    told = campaign(deltas, {case: f"cluster {int(case) % 37}" for case in deltas if int(case) % 3})
     found = []
-    for threads, turn in ((1, 1), (2, -1)):
-        root = write_empty(tmp_path / f"{threads}")
+    for threads, turn in ((1, 1), (2, -1), (2, 7)):
+        root = write_empty(tmp_path / f"{threads} {turn}")
         con = open_views(root, duckdb.connect(config={"threads": threads}))
-        write_campaign(con, root, Campaign(**{**vars(told), "trials": told.trials[::turn]}), segment_events=4)
+        trials = [each for start in range(abs(turn)) for each in told.trials[start :: abs(turn)]]
+        write_campaign(con, root, Campaign(**{**vars(told), "trials": trials[:: 1 if turn > 0 else -1]}), 500)
         found.append(rows(at(con, root), "select * exclude (campaign_id) from variance_components"))
         con.close()
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
 
 
 def test_the_variance_of_the_mean_is_that_of_the_comparison(write: Write, read: Read) -> None:
