@@ -12,7 +12,7 @@ from typing import Any, Final
 import duckdb
 
 from opfield.campaign.confirm import read_confirmed
-from opfield.campaign.judge import awaited_reviews, connect_judging
+from opfield.campaign.judge import awaited_reviews, connect_judging, judging_views
 from opfield.campaign.reducer import fold
 from opfield.cli.render import cell, out, plural, print_json, print_table, say, short
 from opfield.errors import OpfieldError
@@ -24,8 +24,14 @@ from opfield.warehouse.session import read_rows
 EXIT_CODES: Final = {"selected": 0, "kept_baseline": 3, "undecided": 4}
 EXIT_OPEN: Final = 4
 
+#: How many candidates are named that nothing separates from the selected one.
+_NAMED: Final = 5
+
 #: Views that a verdict is read from.
 _READ: Final = ("campaigns", "decisions", "coverage", "comparisons", "selection", "pending", "failures")
+
+#: Views that say how sure a selection is; a campaign that is judged by older ones lacks them.
+_CAVEATS: Final = ("contenders", "shrinkage")
 
 _DECISIONS: Final = """
 select
@@ -38,6 +44,8 @@ select
     comparisons.mean_delta as oriented_change,
     comparisons.ci_low,
     comparisons.ci_high,
+    comparisons.method,
+    comparisons.smallest_effect,
     comparisons.pairs,
     coverage.expected_pairs,
     coverage.complete_pairs as pairs_with_cells,
@@ -79,6 +87,19 @@ group by all
 order by all
 """
 
+_EXPECTED: Final = "select expected_score from shrinkage semi join selection on candidate_id = selected_id"
+
+_CONTENDERS: Final = """
+select
+    label,
+    difference,
+    ci_low,
+    ci_high,
+from contenders
+where not is_selected and is_separated is not true
+order by difference, label
+"""
+
 _STRONGEST: Final = """
 select
     candidates.label,
@@ -110,7 +131,9 @@ def read_strongest(root: Path, campaign_id: str) -> dict[str, Any] | None:
 
 def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
     """Return the campaign, its decision table and its selection, from the views that judge it."""
-    with closing(_connect(root, campaign_id, _READ)) as con:
+    known = judging_views(root, campaign_id, _started(root, campaign_id)).relations
+    caveats = [each for each in _CAVEATS if each in known]
+    with closing(_connect(root, campaign_id, (*_READ, *caveats))) as con:
         campaign = read_rows(con, "from campaigns")[0]
         decisions = read_rows(con, _DECISIONS)
         selection = read_rows(
@@ -120,6 +143,10 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
         )
         pending = read_rows(con, "select count(*) as pending from pending")[0]["pending"]
         failures = read_rows(con, _FAILURES)
+        is_selected = bool(selection) and selection[0]["outcome"] == "selected"
+        has_caveats = is_selected and len(caveats) == len(_CAVEATS)
+        expected = read_rows(con, _EXPECTED) if has_caveats else []
+        contenders = read_rows(con, _CONTENDERS) if has_caveats else []
     writer = holder_of(root, campaign_id)
     awaited = read_awaited(root, campaign_id) if campaign["state"] == "running" and not pending else []
     confirmed = read_confirmed(root, _started(root, campaign_id)["identity"])
@@ -133,6 +160,8 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
         "failures": failures,
         "decisions": decisions,
         "selection": selection[0] if selection else None,
+        "expected_score": expected[0]["expected_score"] if expected else None,
+        "contenders": contenders,
     }
 
 
@@ -235,6 +264,8 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
         )
     console.print()
     console.print(_sentence(verdict), markup=False)
+    for line in _caveats(verdict):
+        console.print(line, markup=False)
     if not all(row["is_whole"] for row in verdict["decisions"]):
         say("the files do not hold what the ledger accepted; say `opfield audit` for what is damaged or missing")
     elif verdict["awaiting_review"] and not verdict["writer"]:
@@ -259,6 +290,28 @@ def _sentence(verdict: dict[str, Any]) -> str:
     if chosen["outcome"] == "kept_baseline":
         return "kept: the baseline; no candidate passed with a gain above the policy's least"
     return "undecided: none passed, and at least one verdict is indeterminate; the baseline stays"
+
+
+def _caveats(verdict: dict[str, Any]) -> list[str]:
+    """Return what a selection leaves open: how much of its lead is luck, and what nothing separates from it."""
+    lines = []
+    if verdict["expected_score"] is not None:
+        again = cell(verdict["expected_score"]) if verdict["expected_score"] > 0 else "nothing"
+        lines.append(f"of that {again} is to be expected again: the best of several is lucky too")
+    near = verdict["contenders"]
+    if near:
+        named = ", ".join(cell(row["label"]) for row in near[:_NAMED])
+        more = f" and {len(near) - _NAMED} more" if len(near) > _NAMED else ""
+        lines.append(f"nothing separates from it: {named}{more} (`from contenders`)")
+    effects = [row["smallest_effect"] for row in verdict["decisions"] if row["smallest_effect"] is not None]
+    if effects:
+        lines.append(
+            f"smallest change that such evidence would have shown: {min(effects):.3g} … {max(effects):.3g} "
+            "(one-sided 2.5 %, power 80 %)"
+            if min(effects) < max(effects)
+            else f"smallest change that such evidence would have shown: {effects[0]:.3g} (one-sided 2.5 %, power 80 %)"
+        )
+    return lines
 
 
 def _interval(row: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ METRICS = (
 # No p-value of the drawn values comes near these rates and lines by chance of rounding.
 ALPHAS = (0.0250719, 0.1007193, 0.3007131)
 LINES = (0.0, 0.0130717, 0.0930717, 0.2130717)
+FLOORS = (0.1130717, 0.3130717, 0.6130717, 0.9130717)
 MARGINS = (0.0130717, 0.0930717, 0.3130717)
 
 
@@ -35,7 +36,7 @@ class Inferring(Campaign):
         return {**told, "policy": {**told["policy"], "infers_to": self.infers_to}}
 
 
-def drawn(chance: Random, name: str, sizes: Sequence[int] = (1, 2, 3, 8, 20, 24), gap_chance: float = 0.4) -> Inferring:
+def drawn(chance: Random, name: str, sizes: Sequence[int] = (1, 2, 8, 20, 30, 40), gap_chance: float = 0.4) -> Inferring:
     """Return a campaign of one of these numbers of cases; so many campaigns in all have gaps and failures."""
     size = chance.choice(sizes)
     cases = {f"w{ix:02}": {"half": chance.choice("ab")} for ix in range(size)}
@@ -43,7 +44,7 @@ def drawn(chance: Random, name: str, sizes: Sequence[int] = (1, 2, 3, 8, 20, 24)
     candidates = [f"c{ix}" for ix in range(chance.choice([1, 2, 3]))]
     is_clustered = chance.random() < 0.4
     gaps = 0.08 if chance.random() < gap_chance else 0.0
-    effects = {who: chance.choice([-0.2, 0.0, 0.1, 0.4]) for who in candidates}
+    effects = {who: chance.choice([-0.5, -0.1, 0.0, 0.1, 0.5]) for who in candidates}
     noise = chance.choice([0.0, 0.05, 0.3])
     levels = {case: chance.random() * 0.5 for case in cases}
     trials = [
@@ -70,8 +71,8 @@ def drawn_trial(
         "m": min(1.0, max(0.0, center)),
         "l": min(8.0, max(0.0, 4 - 4 * center)),
         "open": 100 * center,
-        "b": float(chance.random() < level),
-        "e": float(chance.random() >= level),
+        "b": float(chance.random() < level + 0.3),
+        "e": float(chance.random() >= level + 0.3),
     }
     return Trial(
         who, case, repeat,
@@ -105,6 +106,6 @@ def drawn_gates(chance: Random, repeats: int) -> list[Mapping[str, Any]]:
         gate("binary_superiority", "b", chance.choice(LINES)),
         gate("binary_noninferiority", "e", chance.choice(MARGINS)),
         gate("family", metric, chance.choice((-0.0930717, *LINES)), method="holm", **few),
-        gate("reliability", chance.choice("be"), chance.choice(LINES), k=chance.randint(1, repeats), **few),
+        gate("reliability", chance.choice("be"), chance.choice(FLOORS), k=chance.randint(1, repeats), **few),
         gate("resource_ratio", None, chance.choice((0.9130717, 1.3130717)), of=chance.choice(["duration_s", "tokens"]), **few),
     ]
