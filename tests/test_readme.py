@@ -7,10 +7,12 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from opfield.cli.app import invoke
+from opfield.warehouse.views import load_views
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -20,7 +22,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 
 
-CAMPAIGN, POLARS = blocks("python")
+CAMPAIGN, POLICY, POLARS = blocks("python")
 
 
 @pytest.fixture
@@ -47,12 +49,32 @@ def test_a_users_own_campaign_is_at_most_25_lines_and_runs(tmp_path: Path) -> No
     assert "selected: top-2" in told.stdout
 
 
+def test_the_policy_that_infers_is_understood_as_it_stands() -> None:
+    import opfield as of
+
+    scope: dict[str, Any] = {"of": of}
+    exec(compile(POLICY, "README.md", "exec"), scope)  # the README's own lines
+    installed = load_views()
+    scope["policy"].check(("recall", "faithful"), installed.gate_kinds, installed.gate_needs, installed.gate_takes)
+    scope["policy"].check_scopes([{"role": "admin"}, {"role": "user"}])
+    assert [gate.kind for gate in scope["policy"].gates] == re.findall(r"^        of\.(\w+)\(", POLICY, re.MULTILINE)
+
+
+def test_every_gate_of_the_table_is_one_that_the_library_makes() -> None:
+    import opfield as of
+
+    table = TEXT[TEXT.index("| gate | what it asks |") :].split("\n\n")[0]
+    named = {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert named | {"mean_delta", "worst_delta", "candidate_mean"} == set(load_views().gate_kinds)
+    assert all(callable(getattr(of, name)) for name in named)
+
+
 def test_the_printed_table_is_what_the_demo_prints(rag_warehouse: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert invoke(["compare"]) == 0
     printed = {" ".join(line.split()) for line in capfd.readouterr().out.splitlines()}
     table = next(block for block in blocks("") if "deciding gate" in block)
     shown = [" ".join(line.split()) for line in table.splitlines() if line.strip()]
-    assert len(shown) == 9
+    assert len(shown) == 12
     assert [line for line in shown if line not in printed] == []
 
 

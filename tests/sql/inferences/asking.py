@@ -31,9 +31,7 @@ def lines_of(gate: Mapping[str, Any]) -> list[float]:
     return [0.0] if kind == "resource_ratio" else [threshold]
 
 
-def question_of(
-    campaign: Inferring, gate: Mapping[str, Any], units: Sequence[Unit], line: float
-) -> Question | None:
+def question_of(campaign: Inferring, gate: Mapping[str, Any], units: Sequence[Unit], line: float) -> Question | None:
     """Return what a gate asks about the mean of these units; None where it asks what cannot be answered."""
     kind, options = gate["kind"], gate["options"]
     asked = "bounded" if options.get("method") == "bounded" else "by_kind"

@@ -36,7 +36,9 @@ class Inferring(Campaign):
         return {**told, "policy": {**told["policy"], "infers_to": self.infers_to}}
 
 
-def drawn(chance: Random, name: str, sizes: Sequence[int] = (1, 2, 8, 20, 30, 40), gap_chance: float = 0.4) -> Inferring:
+def drawn(
+    chance: Random, name: str, sizes: Sequence[int] = (1, 2, 8, 20, 30, 40), gap_chance: float = 0.4
+) -> Inferring:
     """Return a campaign of one of these numbers of cases; so many campaigns in all have gaps and failures."""
     size = chance.choice(sizes)
     cases = {f"w{ix:02}": {"half": chance.choice("ab")} for ix in range(size)}
@@ -61,9 +63,7 @@ def drawn(chance: Random, name: str, sizes: Sequence[int] = (1, 2, 8, 20, 30, 40
     )  # fmt: skip
 
 
-def drawn_trial(
-    chance: Random, who: str, case: str, repeat: int, level: float, noise: float, gaps: float
-) -> Trial:
+def drawn_trial(chance: Random, who: str, case: str, repeat: int, level: float, noise: float, gaps: float) -> Trial:
     """Return a trial about a level; with gaps it may fail, lack a metric, or have used nobody knows how much."""
     status = "success" if chance.random() >= gaps else chance.choice(["domain_failure", "infrastructure_failure"])
     center = level + chance.gauss(0, 1) * noise
@@ -107,5 +107,11 @@ def drawn_gates(chance: Random, repeats: int) -> list[Mapping[str, Any]]:
         gate("binary_noninferiority", "e", chance.choice(MARGINS)),
         gate("family", metric, chance.choice((-0.0930717, *LINES)), method="holm", **few),
         gate("reliability", chance.choice("be"), chance.choice(FLOORS), k=chance.randint(1, repeats), **few),
-        gate("resource_ratio", None, chance.choice((0.9130717, 1.3130717)), of=chance.choice(["duration_s", "tokens"]), **few),
+        gate(
+            "resource_ratio",
+            None,
+            chance.choice((0.9130717, 1.3130717)),
+            of=chance.choice(["duration_s", "tokens"]),
+            **few,
+        ),
     ]

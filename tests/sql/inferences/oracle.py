@@ -76,7 +76,9 @@ def delta_units(campaign: Campaign, candidate: str, name: str, cases: Collection
     base, own = trials_of(campaign, campaign.baseline), trials_of(campaign, candidate)
     units = []
     for case in cases:
-        pairs, lows, highs = [], [], []
+        pairs: list[float] = []
+        lows: list[float] = []
+        highs: list[float] = []
         for repeat in range(campaign.repeats):
             left, right = (observed(arm.get((case, repeat)), metric) for arm in (base, own))
             if left is not None and right is not None:
@@ -159,7 +161,7 @@ def infer(units: Sequence[Unit], asked: Question) -> Inference:
         return Inference()
     if asked.method == "t" and (clusters < asked.min_cases or not math.isfinite(_mean_low(units) + _mean_high(units))):
         return Inference()
-    if asked.method == "repeats" and (any(unit.missing for unit in units) or len(units[0].pairs) < 2):
+    if asked.method == "repeats" and (any(unit.missing or len(unit.pairs) < 2 for unit in units)):
         return Inference()
     if asked.method == "constant" and not math.isfinite(asked.lower + asked.upper):
         return Inference()
@@ -228,10 +230,7 @@ def _one_side(units: Sequence[Unit], asked: Question) -> tuple[float | None, flo
             return limit, 1.0
         return limit, 0.0 if line < asked.lower else ((line - asked.lower) / (mean - asked.lower)) ** clusters
     sample = [unit.low for unit in units]
-    if line < asked.lower:
-        tail = 0.0
-    else:
-        tail = min(1.0, math.exp(-_log_wealth(sample, asked.lower, line)))
+    tail = 0.0 if line < asked.lower else min(1.0, math.exp(-_log_wealth(sample, asked.lower, line)))
     goal = -math.log(alpha)
     if mean - asked.lower < 1e-9 or _log_wealth(sample, asked.lower, asked.lower + 1e-9) < goal:
         return asked.lower, tail

@@ -89,14 +89,14 @@ def test_cells_that_happened_to_finish_do_not_count(write: Write, read: Read) ->
 
 def test_one_arm_or_one_repeat_alone_is_not_tried(write: Write, read: Read) -> None:
     whole = campaign([gate(looks=[4, 8, 12], spending="even")], UP * 3)
+    twice = [*whole.trials, *(Trial(each.candidate_id, each.case_id, 1, each.values) for each in whole.trials)]
     for lacking in ("base", "c1"):
         kept = [each for each in whole.trials if (each.candidate_id, each.case_id) != (lacking, ORDER[2])]
         write(Campaign(**{**vars(whole), "trials": kept, "name": lacking}))
-    twice = [Trial(each.candidate_id, each.case_id, 1, each.values) for each in whole.trials]
-    kept = [*whole.trials, *(each for each in twice if (each.candidate_id, each.case_id) != ("c1", ORDER[2]))]
-    write(Campaign(**{**vars(whole), "trials": kept, "name": "repeat", "repeats": 2}))
+        kept = [each for each in twice if (each.candidate_id, each.case_id, each.repeat) != (lacking, ORDER[2], 1)]
+        write(Campaign(**{**vars(whole), "trials": kept, "name": f"a repeat of {lacking}", "repeats": 2}))
     told = "cases tried in the registered order: 2, first look at 4; more than 0 asked"
-    assert read("select status, message from gate_sequential") == [{"status": "indeterminate", "message": told}] * 3
+    assert read("select status, message from gate_sequential") == [{"status": "indeterminate", "message": told}] * 4
 
 
 def test_it_looks_the_same_once_the_plan_is_closed(write: Write, read: Read) -> None:

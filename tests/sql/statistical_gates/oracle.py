@@ -77,7 +77,10 @@ def _ratio(campaign: Inferring, gate: Mapping[str, Any], candidate: str, scope: 
     means = []
     for case in cases_of(campaign, scope):
         pairs = [
-            (used(base.get((case, repeat)), gate["options"]["of"]), used(own.get((case, repeat)), gate["options"]["of"]))
+            (
+                used(base.get((case, repeat)), gate["options"]["of"]),
+                used(own.get((case, repeat)), gate["options"]["of"]),
+            )
             for repeat in range(campaign.repeats)
         ]
         known = [(left, right) for left, right in pairs if left is not None and right is not None]

@@ -32,7 +32,11 @@ def every_kind(line: float = 0.05, **options: Any) -> list[Mapping[str, Any]]:
 
 
 def campaign(
-    deltas: Sequence[float | None], gates: list[Mapping[str, Any]], metric: Metric = UNIT, base: float = 0.5, **more: Any
+    deltas: Sequence[float | None],
+    gates: list[Mapping[str, Any]],
+    metric: Metric = UNIT,
+    base: float = 0.5,
+    **more: Any,
 ) -> Inferring:
     cases = {f"w{ix:02}": {"half": "ab"[ix % 2]} for ix in range(len(deltas))}
     pairs = list(zip(cases, deltas, strict=True))
@@ -102,6 +106,24 @@ DECLARED: dict[str, Inferring] = {
     "a use unknown": changed(campaign(RISING, [RESOURCE]), duration_s=None),
 } | {
     f"declared: {reason}": campaign(RISING, gates) for reason, gates in NOT_AS_DECLARED.items()
+} | {
+    "declared: a bounded method needs a metric with both ends of its range declared": campaign(
+        RISING, [gate(kind, method="bounded") for kind in ("superiority", "family", "harm")], OPEN
+    ),
+    "declared: one repeat cannot show whether the runner is deterministic": campaign(
+        RISING, [gate("superiority")], infers_to="these_cases"
+    ),
+    "declared: it infers to cases like these, but the policy to these cases": campaign(
+        RISING, [RESOURCE, TRIES[0]], BINARY, infers_to="these_cases"
+    ),
+    "declared: the policy infers to these_cases or to cases_like_these": campaign(
+        RISING, [gate("superiority")], infers_to="all_cases"
+    ),
+    "declared: k is a whole number of at least 1": campaign(
+        RISING, [gate("reliability", 0.5, k=wrong) for wrong in (0, 0.5, "two")], BINARY
+    ),
+    "declared: a reliability lies between 0 and 1": campaign(RISING, [gate("reliability", 1.5, k=1)], BINARY),
+    "declared: the metric is not binary": campaign(RISING, [gate("reliability", 0.5, k=1)]),
 } | {
     f"a value of {value}": changed(campaign(RISING, every_kind(), OPEN), values={"m": value})
     for value in (1e308, -1e308, 1e141)
@@ -221,9 +243,10 @@ def test_a_binary_gate_refuses_clusters_and_names_the_remedy(verdicts: Verdicts)
     assert row["message"].endswith("cases share clusters: use superiority")
 
 
-@pytest.mark.parametrize("reason", NOT_AS_DECLARED)
-def test_what_cannot_be_judged_as_declared_is_open_and_says_why(verdicts: Verdicts, reason: str) -> None:
-    for row in verdicts[f"declared: {reason}"]:
+@pytest.mark.parametrize("name", [each for each in DECLARED if each.startswith("declared: ")])
+def test_what_cannot_be_judged_as_declared_is_open_and_says_why(verdicts: Verdicts, name: str) -> None:
+    reason = name.removeprefix("declared: ")
+    for row in verdicts[name]:
         assert (row["status"], row["value"]) == ("indeterminate", None)
         assert f"the gate cannot be judged as declared: {reason}" in row["message"], row
 

@@ -1,4 +1,4 @@
-"""Laws of the statistical gates over generated campaigns: what may never help a candidate, and what may change nothing."""
+"""Laws of the statistical gates: what may never help a candidate, and what may change nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ bounded = settings(
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-
 
 
 class Court:
@@ -110,7 +109,7 @@ def test_a_stricter_gate_passes_nothing_more(court: Court, seed: int) -> None:
 def test_a_gate_before_the_others_passes_no_candidate(court: Court, seed: int) -> None:
     chance, campaigns = some(seed)
     kept = [replace(each, gates=chance.sample(each.gates, 2)) for each in campaigns]
-    more = [replace(each, gates=[chance.choice(full.gates) | {"name": "first"}, *each.gates])
+    more = [replace(each, gates=[{**chance.choice(full.gates), "name": "first"}, *each.gates])
             for each, full in zip(kept, campaigns, strict=True)]  # fmt: skip
     told = court.judge([*kept, *more], "decisions")
     for before, after in zip(told[:SIZE], told[SIZE:], strict=True):

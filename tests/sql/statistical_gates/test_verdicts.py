@@ -43,14 +43,13 @@ def test_generated_verdicts_equal_the_oracle(views: duckdb.DuckDBPyConnection, t
     )
     assert len(told) == expected
     for kind in KINDS:
-        assert seen[kind, "pass"] > 3, seen
-        assert seen[kind, "indeterminate"] > 3, seen
-        assert seen[kind, "fail"] > 0, seen
+        for status in ("pass", "fail", "indeterminate"):
+            assert seen[kind, status] > 0, seen
 
 
 @given(st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([0.0, 0.001, 0.02, 0.02, 0.3, 1.0]), min_size=1))
 def test_the_oracle_of_holm_steps_down(p_values: dict[str, float]) -> None:
-    """Against the procedure itself: reject in ascending order while p times the number of those left is at most alpha."""
+    """Against the procedure itself: reject in ascending order while p times the number left is at most alpha."""
     for alpha in (0.0025, 0.045, 0.1, 0.7):
         left = sorted(p_values.items(), key=lambda each: each[1])
         rejected = set()

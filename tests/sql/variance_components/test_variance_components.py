@@ -210,8 +210,9 @@ def test_threads_and_the_order_of_trials_change_no_byte(tmp_path: Path) -> None:
     assert found[0] == found[1]
 
 
-def test_the_variance_of_the_mean_is_that_of_the_comparison(write: Write, read: Read) -> None:
-    write(campaign({"a": (1.0, 3.0), "b": (4.0, 8.0), "c": (10.0, 10.5)}))
+@pytest.mark.parametrize("clusters", [{}, {"a": "x", "b": "x"}])
+def test_the_variance_of_the_mean_is_that_of_the_comparison(write: Write, read: Read, clusters: Any) -> None:
+    write(campaign({"a": (1.0, 3.0), "b": (4.0, 8.0), "c": (10.0, 10.5)}, clusters))
     ((row,), (compared,)) = read("from variance_components"), read("from comparisons")
     assert row["mean_variance"] == pytest.approx(compared["standard_error"] ** 2, rel=1e-14)
     assert row["mean_delta"] == compared["mean_delta"]
