@@ -4,8 +4,8 @@
 
 The campaign is that of `benchmarks.views`, with declared ranges, so that the gaps of its failed cells are bounded. The
 rival by hand computes what a careful author would from the same files: case means with every gap at its worst and at
-its best, intervals, Holm's adjustment, betting bounds. It checks neither the ledger nor where two rows stand for one cell.
-Both must give the same verdicts. Every figure is a ratio within this run.
+its best, intervals, Holm's adjustment, betting bounds. It checks neither the ledger nor where two rows stand for one
+cell. Both must give the same verdicts. Every figure is a ratio within this run.
 """
 
 from __future__ import annotations

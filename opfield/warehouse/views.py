@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import metadata
 from pathlib import Path
 from typing import Self
 
@@ -18,6 +17,7 @@ import duckdb
 
 from opfield.errors import WarehouseError, unknown_name
 from opfield.warehouse.contract import TABLE_NAMES, TableContract
+from opfield.warehouse.gate_folders import offered_gate_folders
 from opfield.warehouse.locate import sql_folder
 from opfield.warehouse.sql_text import (
     header_columns,
@@ -34,9 +34,6 @@ from opfield.warehouse.sql_text import (
 VERDICTS = "gate_verdicts"
 GATE_RELATIONS = frozenset({"gate_results", VERDICTS})
 """Relations whose names begin like those of gate kinds, but which are none."""
-
-GATE_ENTRY_POINTS = "opfield.gates"
-"""Entry points that offer gate kinds: each loads to the Path of a folder, or to a function that returns one."""
 
 JUDGING = ("decisions", "selection", "coverage", "comparisons", "gate_results")
 """What a campaign's verdict is read from; its SQL, and that of all it reads, is part of a policy's identity."""
@@ -206,9 +203,9 @@ class ViewSet:
     def executable(self, name: str) -> str:
         """Return the SELECT by which a relation is installed.
 
-        Most relations are installed as they are written, so that a filter on one reaches the files. Where a relation reads
-        the same ones by way of many others, as a verdict does by way of its gates, everything below it stands inline,
-        each relation once: binding it grows with the number of relations, not of the paths between them.
+        Most relations are installed as they are written, so that a filter on one reaches the files. Where a relation
+        reads the same ones by way of many others, as a verdict does by way of its gates, everything below it stands
+        inline, each relation once: binding it grows with the number of relations, not of the paths between them.
         """
         if self._expanded[name] <= _MOST_EXPANDED:
             return self.relations[name].sql
@@ -226,7 +223,7 @@ class ViewSet:
 
     @cached_property
     def _expanded(self) -> Mapping[str, int]:
-        """How many relations each stands for, macros left out, once every one that it reads is expanded in its place."""
+        """How many relations each stands for, macros left out, once all that it reads is expanded in its place."""
         expanded: dict[str, int] = {}
         for name, relation in self.relations.items():
             expanded[name] = 0 if relation.is_macro else 1 + sum(expanded[each] for each in self._reads[name])
@@ -249,7 +246,7 @@ def load_views(extra_gate_dirs: Sequence[Path] = (), folder: Path | None = None)
     for extra in extra_gate_dirs:
         if not extra.is_dir():
             raise WarehouseError(f"the gate folder {extra} does not exist; create it or drop it from the list")
-    gate_dirs = dict.fromkeys([*extra_gate_dirs, *(_offered_gate_dirs() if folder is None else ())])
+    gate_dirs = dict.fromkeys([*extra_gate_dirs, *(offered_gate_folders() if folder is None else ())])
     gate_paths = [path for each in gate_dirs for path in sorted(each.glob("*.sql"))]
     files: dict[str, Path] = {}
     for path in (*paths, *gate_paths):
@@ -263,24 +260,6 @@ def load_views(extra_gate_dirs: Sequence[Path] = (), folder: Path | None = None)
         if relations[-1].gate_kind is None:
             raise WarehouseError(f"{path} is no gate kind; name it gate_<kind>.sql")
     return ViewSet.from_relations(relations)
-
-
-def _offered_gate_dirs() -> list[Path]:
-    """Return the folders of gate kinds that installed packages offer, in the order of their entry points' names."""
-    found = []
-    for point in sorted(metadata.entry_points(group=GATE_ENTRY_POINTS), key=lambda each: (each.name, each.value)):
-        where = f"the entry point {point.name!r} of {GATE_ENTRY_POINTS} ({point.value})"
-        try:
-            offered = point.load()
-            offered = offered() if callable(offered) else offered
-        except Exception as error:  # whatever a third party's module raises is told as what it is: its own fault
-            raise WarehouseError(f"{where} failed: {type(error).__name__}: {error}; mend or remove it") from error
-        if not isinstance(offered, Path):
-            raise WarehouseError(f"{where} gives {offered!r}; it should give the Path of a folder of gate kinds")
-        if not offered.is_dir():
-            raise WarehouseError(f"{where} gives the folder {offered}, which does not exist; reinstall its package")
-        found.append(offered)
-    return found
 
 
 def install(
