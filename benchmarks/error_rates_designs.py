@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -19,11 +20,22 @@ from benchmarks.error_rates_shapes import (
     SKEWED_GAINS,
     SKEWED_LOSSES,
     WIDE,
+    Shape,
     paired,
     tried,
 )
 from benchmarks.error_rates_stage import Arms, Drawn, Floats
-from benchmarks.error_rates_studies import NOMINAL, T_BOUND, Rate, Study, power, ranged, rate, t_bound
+from benchmarks.error_rates_studies import (
+    CASES_BY_SKEWNESS,
+    NOMINAL,
+    T_BOUND,
+    Rate,
+    Study,
+    power,
+    ranged,
+    rate,
+    t_bound,
+)
 
 BOUNDED: dict[str, Any] = {"method": "bounded"}
 
@@ -31,6 +43,7 @@ BOUNDED: dict[str, Any] = {"method": "bounded"}
 def design_studies() -> Iterator[Study]:
     """Yield all studies of this module."""
     yield from (two_sided(cases) for cases in (20, 50, 200))
+    yield from (enough(shape) for shape in (GRADED, SKEWED_LOSSES, RARE_LOSSES))
     yield from (points(cases) for cases in (20, 200))
     yield from (family(cases) for cases in (20, 50))
     yield permuted_family(50)
@@ -66,6 +79,17 @@ def two_sided(cases: int) -> Study:
 
     metrics = tuple(ranged(f"{shape.name} {at}", 1) for shape in shapes for at in ("0", "margin"))
     return Study(f"two sides of {cases} cases", metrics, tuple(rates), draw, cases)
+
+
+def enough(shape: Shape) -> Study:
+    """Return superiority by t with just the cases from which on it is held to its bound."""
+    cases = math.ceil(CASES_BY_SKEWNESS * shape.skewness**2)
+    rates = (rate(of.superiority("x"), "superiority, cases enough for the skewness", shape.name, "t", T_BOUND),)
+
+    def draw(rng: np.random.Generator, draws: int) -> Drawn:
+        return Drawn({"x": paired(rng, shape.deltas(rng, (draws, cases)), 0.0)})
+
+    return Study(f"enough cases of {shape.name}", (ranged("x", 1),), rates, draw, cases)
 
 
 def points(cases: int) -> Study:

@@ -27,6 +27,8 @@ from benchmarks.error_rates_stage import Drawn
 NOMINAL = 0.025
 T_BOUND = 0.035
 """What Student's t is held to where there are cases enough for the skewness."""
+CASES_BY_SKEWNESS = 71
+"""Cases enough for Student's t, by the square of the skewness: see `t_bound`."""
 TANGO_BOUND = 0.03
 """What Tango's score is held to where no exact test vetoes it."""
 
@@ -114,7 +116,7 @@ def t_bound(skewness: float, cases: int) -> float | None:
     By its Edgeworth expansion (Hall 1992, section 2.6) the one-sided test errs in (2 z^2 + 1) phi(z) / 6 = .0846 times
     -skewness / sqrt(n) more than .025 of all campaigns, to the first order. That is .01 at n = 71 skewness^2.
     """
-    return T_BOUND if cases >= 71 * min(skewness, 0) ** 2 else None
+    return T_BOUND if cases >= CASES_BY_SKEWNESS * min(skewness, 0) ** 2 else None
 
 
 def mean_studies() -> Iterator[Study]:

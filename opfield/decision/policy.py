@@ -101,7 +101,10 @@ class Policy:
             DeclarationError: where no case belongs to a scope, or cases lack the key that a gate groups by.
         """
         for gate in self.gates:
-            last = max(gate.options.get("looks") or [0])
+            looks = gate.options.get("looks") or [0]
+            if not isinstance(looks, list) or not all(isinstance(each, int) for each in looks):
+                raise DeclarationError(f"gate {gate.name}: looks {looks!r} are not whole numbers of cases")
+            last = max(looks)
             if last > len(groups):
                 raise DeclarationError(
                     f"gate {gate.name}: it looks at {last} cases, but the workload has {len(groups)}"

@@ -44,7 +44,7 @@ def share(study: Study, draws: int, event: str = "pass") -> float:
 
 def test_means_err_as_told_and_t_does_not_hold_for_rare_large_losses() -> None:
     study = means(20, 1)
-    verdicts = measure(study, 400, seed=1)
+    verdicts = measure(study, 250, seed=1)
     told = {(each.table, each.shape, each.method): verdicts.share(each.gate.name, "pass") for each in study.rates}
     assert [each.gate.name for each in study.rates if exceeds(each, verdicts)] == []
     for table in ("superiority, 1 try", "noninferiority, 1 try"):
@@ -54,7 +54,7 @@ def test_means_err_as_told_and_t_does_not_hold_for_rare_large_losses() -> None:
 
 
 def test_binary_gates_err_as_told() -> None:
-    study = binary(50)
+    study = binary(20)
     verdicts = measure(study, 300, seed=1)
     assert [each.gate.name for each in study.rates if exceeds(each, verdicts)] == []
     assert verdicts.share("noninferiority, common binary, Tango, by kind", "pass") > 0.002  # not by never passing
@@ -95,7 +95,7 @@ def test_looks_err_as_told_and_find_what_is_there(gate: of.Gate, effect: float) 
 )
 def test_bets_err_as_told_where_changes_are_as_far_apart_as_they_can_be(gate: of.Gate) -> None:
     study = looked_at(gate, 0.0, shape=ALL_OR_NOTHING)
-    verdicts = measure(study, 500, seed=1)
+    verdicts = measure(study, 400, seed=1)
     assert not exceeds(study.rates[0], verdicts)
     assert verdicts.share(study.rates[0].gate.name, "pass") > 0  # not by never passing
     assert share(looked_at(gate, 0.08, shape=NORMAL), 40) > 0.3
