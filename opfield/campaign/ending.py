@@ -62,15 +62,12 @@ def pending_coordinates(writer: CampaignWriter, first_cases: int | None = None) 
         writer: the campaign.
         first_cases: only those of so many cases of the registered order; of all where None.
     """
-    query = """
-        select pending.candidate_id, pending.arm, pending.case_id, pending.repeat
-        from pending
-        inner join planned_cases using (campaign_id, case_id)
-        where planned_cases.position <= coalesce($1, planned_cases.position)
-    """
-    wanted = ["pending", "planned_cases"]
+    query, wanted, given = "select candidate_id, arm, case_id, repeat from pending", ["pending"], []
+    if first_cases is not None:
+        query += " semi join (from planned_cases where position <= $1) as first_cases using (campaign_id, case_id)"
+        wanted, given = ["pending", "planned_cases"], [first_cases]
     with closing(connect_judging(writer.root, writer.campaign_id, writer.state.started, wanted)) as con:
-        rows = con.execute(query, [first_cases]).fetchall()
+        rows = con.execute(query, given).fetchall()
     return [Coordinate(*row) for row in rows]
 
 

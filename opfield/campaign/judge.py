@@ -51,11 +51,22 @@ def awaited_reviews(root: Path, campaign_id: str, started: Mapping[str, Any]) ->
 
 
 def early_looks(root: Path, campaign_id: str, started: Mapping[str, Any]) -> list[int]:
-    """Return at how many cases, fewer than all, the sequential gates of the policy look; none where there are none."""
+    """Return at how many cases, fewer than all, a campaign may stop: the early looks of its sequential gates.
+
+    None where there is no such gate, and none beside a gate that infers but is not sequential: stopping where one gate
+    likes it would break the error rate that the other declares for all cases.
+    """
     if not any(gate["kind"] == "sequential" for gate in started["identity"]["policy"]["gates"]):
         return []
-    query = "select distinct cases from looks where look > 0 and cases < $1 order by cases"
-    with closing(connect_judging(root, campaign_id, started, ["looks"])) as con:
+    query = """
+        select distinct cases
+        from looks
+        where look > 0 and cases < $1
+            and not exists (from inference_gates where kind <> 'sequential')
+            and not exists (from policy_gates where kind = 'percentile')
+        order by cases
+    """
+    with closing(connect_judging(root, campaign_id, started, ["looks", "inference_gates", "policy_gates"])) as con:
         return [int(cases) for (cases,) in con.execute(query, [started["cases"]]).fetchall()]
 
 

@@ -66,7 +66,8 @@ def percentile_results(cells: Sequence[CellValue], gate: Mapping[str, Any], seed
     for cell in cells:
         arms.setdefault(cell.candidate_id, []).append(cell)
     baseline = next((each for each, listed in sorted(arms.items()) if listed[0].arm == "baseline"), None)
-    problems = {each: _problem(listed, len(names)) for each, listed in arms.items()}
+    least = least_units(gate["q"], gate["alpha"])
+    problems = {each: _problem(listed, len(names), least) for each, listed in arms.items()}
     q = Fraction(gate["q"]).limit_denominator(_DENOMINATOR)
     ranked = {each: _Ranked.of(listed, codes, q) for each, listed in sorted(arms.items()) if problems[each] is None}
     quantiles = _resampled(ranked, len(names), seed)
@@ -88,12 +89,24 @@ def percentile_results(cells: Sequence[CellValue], gate: Mapping[str, Any], seed
     return results
 
 
-def _problem(cells: Sequence[CellValue], units: int) -> str | None:
+def least_units(q: float, alpha: float) -> int:
+    """Return how many independent units a limit of a quantile needs at the one-sided error rate alpha.
+
+    A sample of n units lies wholly on one side of the quantile with the probability max(q, 1 - q)^n; while that is
+    above alpha, no limit within the sample can hold.
+
+    >>> least_units(0.95, 0.025), least_units(0.5, 0.025)
+    (72, 50)
+    """
+    return max(LEAST_UNITS, math.ceil(math.log(alpha) / math.log(max(q, 1 - q))))
+
+
+def _problem(cells: Sequence[CellValue], units: int, least: int) -> str | None:
     unknown = sum(cell.value is None for cell in cells)
     if unknown:
         return f"cells without a value: {unknown} of {len(cells)}"
-    if units < LEAST_UNITS:
-        return f"a bootstrap over {units} cases or clusters is not to be relied on, at least {LEAST_UNITS} are needed"
+    if units < least:
+        return f"a bootstrap over {units} cases or clusters is not to be relied on, at least {least} are needed"
     return None
 
 

@@ -11,9 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from scipy.optimize import brentq
-from scipy.stats import nct, norm, t
-
 from opfield.campaign.pilot import Pilot, read_pilot
 from opfield.decision.gate import finite
 from opfield.errors import DeclarationError, OpfieldError
@@ -186,6 +183,9 @@ def power_of(shift: float, standard_error: float, df: int, alpha: float) -> floa
     >>> round(power_of(0.5, 0.5, 19, 0.025), 4), power_of(1.0, 0.0, 19, 0.025)
     (0.1563, 1.0)
     """
+    # SciPy's distributions take a third of a second to load, which only a plan should pay.
+    from scipy.stats import nct, norm, t
+
     if standard_error == 0:
         return 1.0 if shift > 0 else 0.0
     critical, noncentrality = float(t.isf(alpha, df)), shift / standard_error
@@ -196,6 +196,8 @@ def power_of(shift: float, standard_error: float, df: int, alpha: float) -> floa
 
 def smallest_shift(standard_error: float, df: int, question: PowerQuestion) -> float:
     """Return how far above its line a mean must lie to be shown with the power asked; the minimum detectable effect."""
+    from scipy.optimize import brentq
+
     upper = 1.0
     while power_of(upper, 1.0, df, question.alpha) < question.power:
         upper *= 2

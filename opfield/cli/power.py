@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from scipy.stats import chi2
 
 from opfield.campaign.power import FEWEST_UNITS, MOST_CASES, PlannedSize, PowerPlan, PowerQuestion, power
 from opfield.cli.options import campaign_argument, json_option, warehouse_option
@@ -139,6 +138,8 @@ def _caveats(plan: PowerPlan) -> list[str]:
     pilot, told, df = plan.pilot, [], plan.pilot.clusters - 1
     if pilot.clusters < _FEW_UNITS:
         # The interval of a variance by the chi-squared distribution, as factors of the standard deviation.
+        from scipy.stats import chi2
+
         low, high = (math.sqrt(df / float(chi2.ppf(each, df))) for each in (0.975, 0.025))
         told.append(
             f"{pilot.clusters} independent units know their standard deviation to within a factor of {low:.2f} to "

@@ -89,6 +89,12 @@ order by all
 
 _EXPECTED: Final = "select expected_score from shrinkage semi join selection on candidate_id = selected_id"
 
+#: What an older view of comparisons does not say, and what stands for it.
+_OLDER: Final = (
+    "comparisons.method,\n    comparisons.smallest_effect,",
+    "null as method,\n    null::double as smallest_effect,",
+)
+
 _CONTENDERS: Final = """
 select
     label,
@@ -133,9 +139,10 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
     """Return the campaign, its decision table and its selection, from the views that judge it."""
     known = judging_views(root, campaign_id, _started(root, campaign_id)).relations
     caveats = [each for each in _CAVEATS if each in known]
+    has_effects = "smallest_effect" in known["comparisons"].sql + known["comparison_of"].sql
     with closing(_connect(root, campaign_id, (*_READ, *caveats))) as con:
         campaign = read_rows(con, "from campaigns")[0]
-        decisions = read_rows(con, _DECISIONS)
+        decisions = read_rows(con, _DECISIONS if has_effects else _DECISIONS.replace(*_OLDER))
         selection = read_rows(
             con,
             "select selection.*, candidates.label from selection left join candidates "
@@ -220,11 +227,12 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
         return
     campaign = verdict["campaign"]
     name = short(campaign["campaign_id"])
+    cases = campaign.get("planned_cases", campaign["cases"])
     metric = campaign["preference"] or "the preference"
     console = out()
     console.print(
         f"{cell(campaign['name'])}  {name}  {verdict['state']}: "
-        f"{plural(campaign['candidates'], 'candidate')} × {plural(campaign['cases'], 'case')} × "
+        f"{plural(campaign['candidates'], 'candidate')} × {plural(cases, 'case')} × "
         f"{plural(campaign['repeats'], 'repeat')}, {plural(verdict['pending'], 'cell')} pending",
         markup=False,
     )

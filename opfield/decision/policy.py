@@ -98,11 +98,12 @@ class Policy:
 
         Raises:
             UnknownNameError: where no case has a key.
-            DeclarationError: where no case belongs to a scope, or cases lack the key that a gate groups by.
+            DeclarationError: where no case belongs to a scope, cases lack the key that a gate groups by, or a gate
+                looks at more cases than there are.
         """
         for gate in self.gates:
-            looks = gate.options.get("looks") or [0]
-            if not isinstance(looks, list) or not all(isinstance(each, int) for each in looks):
+            looks = (gate.options.get("looks") if gate.kind == "sequential" else None) or [0]
+            if not isinstance(looks, list) or not all(type(each) is int for each in looks):
                 raise DeclarationError(f"gate {gate.name}: looks {looks!r} are not whole numbers of cases")
             last = max(looks)
             if last > len(groups):

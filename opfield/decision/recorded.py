@@ -11,6 +11,7 @@ from opfield.decision.inferred import RESOURCES, Resource, rate
 from opfield.errors import DeclarationError
 
 _KEY_DIGITS: Final = 64
+_LEAST_ALPHA: Final = 0.001
 
 
 def review(approvals: int = 1, *, keys: Sequence[str] = ()) -> Gate:
@@ -48,8 +49,8 @@ def percentile(
 ) -> Gate:
     """Return the gate over a quantile of all of the candidate's cells, failed ones too, such as the p95 of latency.
 
-    The interval is a bootstrap over cases, computed once by SciPy and recorded as evidence; below 50 cases it is
-    indeterminate.
+    The interval is a bootstrap over cases, computed once and recorded as evidence; below 50 cases (72
+    for a q of .95) it is indeterminate.
 
     Args:
         of: resource whose quantile is judged; None where a metric is given.
@@ -74,9 +75,13 @@ def percentile(
         for name, bound in (("at_most", at_most), ("ratio_at_most", ratio_at_most))
         if bound is not None
     }
+    if bounds.get("ratio_at_most", 1.0) <= 0:
+        raise DeclarationError(f"{what}: ratio_at_most is {ratio_at_most}, not above 0")
     if not bounds:
         raise DeclarationError(f"{what} needs at_most, ratio_at_most, or both")
-    options: dict[str, Any] = {"q": float(q), "alpha": rate(what, alpha), **bounds}
+    if rate(what, alpha) < _LEAST_ALPHA:
+        raise DeclarationError(f"{what}: alpha is {alpha}, below {_LEAST_ALPHA}, which the resamples cannot tell")
+    options: dict[str, Any] = {"q": float(q), "alpha": float(alpha), **bounds}
     if of is not None:
         options["of"] = of
     return Gate("percentile", metric, options=options, name=what)

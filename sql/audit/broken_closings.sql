@@ -1,7 +1,7 @@
 -- Broken closings: events that close a plan against the law `plan`. Must be empty; part of `violations`.
 -- Grain: one row for each plan.closed that breaks it.
--- A sequential gate may close the plan once, at a number of cases that it looks at and that is not all of them, when every
--- coordinate of that many cases has its cell and none further has, before anything is judged.
+-- A sequential gate may close the plan once, at a number of cases that it looks at and that is not all of them, when
+-- every coordinate of that many cases has its cell and none further has, before anything is judged.
 -- columns:
 --   campaign_id: Campaign of the history.
 --   sequence: Sequence of the offending event.

@@ -5,11 +5,11 @@
 -- first; `digest` covers the content and the predecessor's digest; `fence` never falls; `version`, `type` and `payload`
 -- are known and readable; `candidate` is declared, registered once, and not the baseline; `trial` belongs to a
 -- registered candidate or the baseline, on its arm, with a terminal status, a declared repeat, and before its
--- comparison, all computed evidence and the closing of the `plan` by a sequential gate; `coordinate` is accepted once; `evidence` belongs to a gate of the policy, once
--- for each, when no cell is pending and before the first comparison; `comparison` and `decision` come once each, in
--- this order, after the registration; a `review` stands between the two, approves or rejects, has a reviewer, and names
--- the digest of the comparison; `completion` follows the last decision and selects a candidate or the baseline; nothing
--- follows the `terminal` event.
+-- comparison, all computed evidence and the closing of the `plan` by a sequential gate; `coordinate` is accepted once;
+-- `evidence` belongs to a gate of the policy, once for each, when no cell is pending and before the first comparison;
+-- `comparison` and `decision` come once each, in this order, after the registration; a `review` stands between the two,
+-- approves or rejects, has a reviewer, and names the digest of the comparison; `completion` follows the last decision
+-- and selects a candidate or the baseline; nothing follows the `terminal` event.
 -- columns:
 --   campaign_id: Campaign of the history.
 --   sequence: Sequence of the offending event.

@@ -141,7 +141,9 @@ compared as materialized (
         spreads.clusters,
         is_constant(means.spread) as are_constant,
         if(passing.is_selected, null, means.spread.mean) as difference,
-        cluster_error(spreads.squared_sums, spreads.clusters, means.cases) as standard_error,
+        above_rounding(
+            cluster_error(spreads.squared_sums, spreads.clusters, means.cases), means.spread
+        ) as standard_error,
     from passing
     left join metrics
         on passing.campaign_id = metrics.campaign_id and passing.preference = metrics.metric

@@ -2,8 +2,9 @@
 -- Grain: one row for each candidate that its policy passes.
 -- A candidate dominates another of its campaign where it is at least as good on every metric and better on one; equal
 -- candidates do not dominate each other. One with an unknown mean can be neither ranked nor set aside: it is listed.
--- Ruling out goes from cheap to dear: first against the 64 highest by sum of scaled dimensions, then inside blocks of neighbours in
--- two orders, then among what is left. Every step drops only dominated points, so that the steps are mere speed.
+-- Ruling out goes from cheap to dear: first against the 64 highest by sum of scaled dimensions, then inside blocks of
+-- neighbours in two orders, then among what is left. Every step drops only dominated points, so that the steps are mere
+-- speed.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.

@@ -120,7 +120,7 @@ limited as (
             0,
             difference_low(
                 means.spread.mean,
-                cluster_error(spreads.squared_sums, spreads.clusters, means.cases),
+                above_rounding(cluster_error(spreads.squared_sums, spreads.clusters, means.cases), means.spread),
                 t_quantile(spreads.clusters - 1, t_quantiles.quantile),
                 is_constant(means.spread),
                 -objectives.reach,

@@ -1,8 +1,9 @@
 -- Selection: which specification a campaign ends with.
 -- Grain: one row for each campaign of which every candidate is decided; none while anything is open.
--- Outcome: `selected`, a passing candidate gains more than the policy's min_gain; `kept_baseline`, every candidate failed
--- or none of the passing ones gains that much; `undecided`, none passed and at least one is indeterminate. A candidate
--- with the baseline's own specification gains nothing, whatever noise says; ties go to the smaller candidate id.
+-- Outcome: `selected`, a passing candidate gains more than the policy's min_gain; `kept_baseline`, every candidate
+-- failed or none of the passing ones gains that much; `undecided`, none passed and at least one is indeterminate. A
+-- candidate with the baseline's own specification gains nothing, whatever noise says; ties go to the smaller candidate
+-- id.
 -- columns:
 --   campaign_id: Campaign.
 --   selected_id: The selected candidate; the baseline where it is kept or nothing is decided.

@@ -1,8 +1,8 @@
 -- Inference gates: what each gate that infers a mean from a sample asks, its options understood.
 -- Grain: one row for each gate of such a kind.
--- Options: `alpha`, the one-sided error rate (.025 unless given); `method`, by_kind (unless given) or bounded; `min_cases`,
--- the fewest units on which Student's t may decide (20 unless given, 2 of harm); `k` of reliability; `of` of resource_ratio; `looks`
--- and `spending` of sequential.
+-- Options: `alpha`, the one-sided error rate (.025 unless given); `method`, by_kind (unless given) or bounded;
+-- `min_cases`, the fewest units on which Student's t may decide (20 unless given, 2 of harm); `k` of reliability; `of`
+-- of resource_ratio; `looks` and `spending` of sequential.
 -- columns:
 --   campaign_id: Campaign.
 --   gate_ix: Position of the gate in the policy, counted from 0.
@@ -18,7 +18,8 @@
 --   method_asked: by_kind or bounded.
 --   is_permuted: Whether the p-values of a family come from a recorded permutation test.
 --   cases: Cases that the campaign declared.
---   looks: Cases tried by each look of a sequential gate, rising; NULL for others, and where they are not whole numbers.
+--   looks: Cases tried by each look of a sequential gate, rising; NULL for others, and where they are not whole
+--     numbers.
 --   spending: obrien_fleming, even or e_process, of a sequential gate; NULL for others.
 --   min_cases: Fewest units on which Student's t may decide.
 --   problem: Why the gate cannot be judged as declared; NULL where it can.
@@ -88,7 +89,7 @@ understood as (
         end as looks,
         kind = 'family' and method_named = 'max_t' as is_permuted,
         case source
-            when 'pass_k' then format('pass^{} of {}', k::bigint, metric)
+            when 'pass_k' then format('pass^{} of {}', try_cast(k as bigint), metric)
             when 'ratio' then format('{} times baseline less candidate in {}', threshold, resource)
             else format('delta of {}', metric)
         end as quantity,
@@ -100,7 +101,7 @@ understood as (
         end as lines,
         case
             when not coalesce(alpha > 0 and alpha < 0.5, false) then 'alpha is a number above 0 and below 0.5'
-            when not coalesce(min_cases >= 2, false) then 'min_cases is a number of at least 2'
+            when not coalesce(min_cases >= 2 and min_cases < 1e15, false) then 'min_cases is a number of at least 2'
             when source <> 'ratio' and metric_kind is null then 'the metric is not one of the campaign''s'
             when kind in ('noninferiority', 'binary_noninferiority', 'equivalence') and not threshold > 0
                 then 'a margin is above 0'
@@ -118,7 +119,7 @@ understood as (
             when source = 'pass_k' and not coalesce(k >= 1 and k % 1 = 0, false)
                 then 'k is a whole number of at least 1'
             when source = 'pass_k' and k > repeats
-                then format('{} tries in a row cannot be told from {} repeats', k::bigint, repeats)
+                then format('{:.6g} tries in a row cannot be told from {} repeats', k, repeats)
             when kind = 'family' and method_named not in ('by_kind', 'holm', 'max_t', 'bounded')
                 then 'method is holm, max_t or bounded'
             when kind <> 'family' and method_named not in ('by_kind', 'bounded') then 'method is by_kind or bounded'
@@ -136,6 +137,8 @@ understood as (
                 then 'an e-process needs a metric with both ends of its range declared'
             when infers_to not in ('these_cases', 'cases_like_these')
                 then 'the policy infers to these_cases or to cases_like_these'
+            when infers_to = 'these_cases' and method_named in ('bounded', 'max_t')
+                then 'its method infers to cases like these, but the policy to these cases'
             when infers_to = 'these_cases' and (source <> 'delta' or kind = 'sequential' or starts_with(kind, 'binary_'))
                 then 'it infers to cases like these, but the policy to these cases'
             when infers_to = 'these_cases' and repeats < 2

@@ -1,8 +1,8 @@
 -- Judged scopes: which cases each gate of a policy judges over.
 -- Grain: one row for each gate and scope.
--- A gate without the option `within` has one scope, all cases. `within: {"role": "admin"}` gives one, the cases of which
--- every key named has the value named. `within: "role"` gives one for each value of the key; where cases lack the key one
--- more, `{"role":null}`, which holds no case, so that the gate cannot pass without them.
+-- A gate without the option `within` has one scope, all cases. `within: {"role": "admin"}` gives one, the cases of
+-- which every key named has the value named. `within: "role"` gives one for each value of the key; where cases lack the
+-- key one more, `{"role":null}`, which holds no case, so that the gate cannot pass without them.
 -- columns:
 --   campaign_id: Campaign that declared the policy.
 --   gate_ix: Position of the gate in the policy, counted from 0.

@@ -2,10 +2,10 @@
 -- Grain: one row for each look of each gate that infers a mean; one for a sequential gate that cannot be judged as
 -- declared, which looks at nothing.
 -- A gate that is not sequential looks once, at everything, and spends all. A sequential one looks at prefixes of the
--- registered order. By `obrien_fleming` the error spent up to a share s of the cases is 2 (1 - Phi(z(1 - alpha / 2) / sqrt(s)))
--- (Lan and DeMets 1983), by `even` the same at each look; a look spends the difference to the one before, and since these
--- add up to alpha the gate is wrong in at most alpha, however the looks depend on each other. An e-process spends nothing:
--- its looks only say when a campaign may stop.
+-- registered order. By `obrien_fleming` the error spent up to a share s of the cases is 2 (1 - Phi(z(1 - alpha / 2) /
+-- sqrt(s))) (Lan and DeMets 1983), by `even` the same at each look; a look spends the difference to the one before, and
+-- since these add up to alpha the gate is wrong in at most alpha, however the looks depend on each other. An e-process
+-- spends nothing: its looks only say when a campaign may stop.
 -- columns:
 --   campaign_id: Campaign.
 --   gate_ix: Position of the gate in the policy, counted from 0.

@@ -1,8 +1,8 @@
 -- Planned cases: the cases that a campaign is to try, in the order in which a sequential gate looks at them.
 -- Grain: one row for each case of the plan.
--- The order is registered before the first trial and is nobody's choice: by a hash of the seed root and the case, the cases
--- of a cluster together. A campaign that a sequential gate stopped early plans the first cases only; the rest are not
--- planned, which is not missing.
+-- The order is registered before the first trial and is nobody's choice: by a hash of the seed root and the case, the
+-- cases of a cluster together. A campaign that a sequential gate stopped early plans the first cases only; the rest are
+-- not planned, which is not missing.
 -- columns:
 --   campaign_id: Campaign that declared the case.
 --   case_id: Case.

@@ -4,7 +4,8 @@
 --   campaign_id: Campaign.
 --   quantity: Name of the quantity.
 --   source: delta, the oriented delta of a metric; pass_k, the chance that k tries of a case all succeed; ratio, the
---     largest ratio times the baseline's use of a resource less the candidate's, which is above 0 while the ratio holds.
+--     largest ratio times the baseline's use of a resource less the candidate's, which is above 0 while the ratio
+--     holds.
 --   metric: Metric; NULL where the quantity is of a resource.
 --   resource: Column of `cells` that a ratio is of, or tokens; NULL for others.
 --   k: Tries that must succeed in a row; NULL for others.

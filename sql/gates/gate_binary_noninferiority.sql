@@ -1,8 +1,8 @@
 -- Gate kind binary_noninferiority: does the candidate succeed on not many fewer cases than the baseline?
 -- Grain: one row for each candidate, gate of this kind and scope.
--- For a binary metric tried once a case. Hypothesis: the difference of the paired proportions is at most minus the margin
--- (the threshold). It passes where Tango's score test refutes that at the one-sided level alpha, and fails where it, with
--- McNemar's exact test, refutes the opposite. Cases that share a cluster leave it indeterminate.
+-- For a binary metric tried once a case. Hypothesis: the difference of the paired proportions is at most minus the
+-- margin (the threshold). It passes where Tango's score test refutes that at the one-sided level alpha, and fails where
+-- it, with McNemar's exact test, refutes the opposite. Cases that share a cluster leave it indeterminate.
 -- needs: metric, threshold
 -- takes: alpha, within
 -- columns:

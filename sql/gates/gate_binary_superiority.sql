@@ -1,9 +1,9 @@
 -- Gate kind binary_superiority: does the candidate succeed on more cases than the baseline, by more than the threshold?
 -- Grain: one row for each candidate, gate of this kind and scope.
--- For a binary metric tried once a case. Hypothesis: the difference of the paired proportions is at most the threshold (0
--- unless given). It passes where Tango's score test and, for a threshold that is not below 0, McNemar's exact test both
--- refute that at the one-sided level alpha, and fails where they refute the opposite. Cases that share a cluster leave it
--- indeterminate.
+-- For a binary metric tried once a case. Hypothesis: the difference of the paired proportions is at most the threshold
+-- (0 unless given). It passes where Tango's score test and, for a threshold that is not below 0, McNemar's exact test
+-- both refute that at the one-sided level alpha, and fails where they refute the opposite. Cases that share a cluster
+-- leave it indeterminate.
 -- needs: metric
 -- takes: alpha, within
 -- columns:

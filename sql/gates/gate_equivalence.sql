@@ -1,7 +1,7 @@
 -- Gate kind equivalence: is the candidate neither better nor worse than the baseline by the margin or more?
 -- Grain: one row for each candidate, gate of this kind and scope.
--- Two one-sided tests at the level alpha: it passes where the mean oriented delta is shown to lie above minus the margin
--- (the threshold) and below it, fails where it is shown to lie outside, and is otherwise indeterminate.
+-- Two one-sided tests at the level alpha: it passes where the mean oriented delta is shown to lie above minus the
+-- margin (the threshold) and below it, fails where it is shown to lie outside, and is otherwise indeterminate.
 -- needs: metric, threshold
 -- takes: alpha, method, min_cases, within
 -- columns:

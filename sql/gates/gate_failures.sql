@@ -1,9 +1,10 @@
 -- Gate kind failures: did the candidate fail more often than is allowed?
 -- Grain: one row for each candidate, gate of this kind and scope.
--- Options: `max`, the domain failures allowed (0 unless given or `excess` is); `excess`, how many more than the baseline's
--- are allowed; `codes`, the failure codes that count (all unless given); `arms`, candidate (unless given) or both: whether
--- domain failures of the baseline leave the verdict open; `infrastructure`, indeterminate (unless given) or count: whether
--- infrastructure failures and cancelled cells leave the verdict open, or count as the failures of their arm.
+-- Options: `max`, the domain failures allowed (0 unless given or `excess` is); `excess`, how many more than the
+-- baseline's are allowed; `codes`, the failure codes that count (all unless given); `arms`, candidate (unless given) or
+-- both: whether domain failures of the baseline leave the verdict open; `infrastructure`, indeterminate (unless given)
+-- or count: whether infrastructure failures and cancelled cells leave the verdict open, or count as the failures of
+-- their arm.
 -- takes: max, excess, codes, arms, infrastructure, within
 -- columns:
 --   campaign_id: Campaign that was judged.
@@ -25,10 +26,12 @@ with asked as (
         option_number(options, '$.excess') as excess,
         from_json(json_extract(options, '$.codes'), '["VARCHAR"]') as codes,
         json_extract_string(options, '$.max') is null
-        or coalesce(option_number(options, '$.max') >= 0 and option_number(options, '$.max') % 1 = 0, false)
+        or coalesce(option_number(options, '$.max') >= 0 and option_number(options, '$.max') % 1 = 0
+            and option_number(options, '$.max') < 1e15, false)
             as is_max_understood,
         json_extract_string(options, '$.excess') is null
-        or coalesce(option_number(options, '$.excess') >= 0 and option_number(options, '$.excess') % 1 = 0, false)
+        or coalesce(option_number(options, '$.excess') >= 0 and option_number(options, '$.excess') % 1 = 0
+            and option_number(options, '$.excess') < 1e15, false)
             as is_excess_understood,
         coalesce(json_type(options, '$.codes'), 'NULL') in ('NULL', 'ARRAY') as is_codes_understood,
         coalesce(json_extract_string(options, '$.arms'), 'candidate') as arms,
@@ -147,7 +150,7 @@ judged as (
                 then 'an option is not understood: max and excess are whole numbers, codes a list, arms is candidate '
                     || 'or both, infrastructure is indeterminate or count'
             when cases = 0 then no_case_message()
-            else format('failures of the candidate: {}, {} allowed', failed, allowed::bigint)
+            else format('failures of the candidate: {}, {} allowed', failed, try_cast(allowed as bigint))
                 || if(excess is null, '', format(' (the baseline has {})', baseline_failed))
                 || if(
                     unknown > 0,

@@ -1,13 +1,13 @@
 -- Gate kind family: is the candidate better than the line, when all declared candidates are tested?
 -- Grain: one row for each candidate, gate of this kind and scope.
 -- The line is the threshold (0 unless given; below 0 for the noninferiority of all). Each declared candidate is one
--- hypothesis, those that earlier gates stopped included, and one without a p-value counts as 1: what looks best of many is
--- then wrong in at most alpha of all campaigns, not of all candidates. Option `method`: holm (unless given) adjusts the
--- p-values of Student's t, or of the method that fits the metric's kind, by Holm (1979); max_t takes those that
+-- hypothesis, those that earlier gates stopped included, and one without a p-value counts as 1: what looks best of many
+-- is then wrong in at most alpha of all campaigns, not of all candidates. Option `method`: holm (unless given) adjusts
+-- the p-values of Student's t, or of the method that fits the metric's kind, by Holm (1979); max_t takes those that
 -- `evidence.recorded` holds, of a permutation test that shares its sign flips among candidates; bounded is holm over
--- the p-values of bets within the range. Where the gate is restricted to the groups of a key, a candidate's p-value is the
--- largest of its groups. It passes where the adjusted p-value is at most alpha, and fails where the candidate alone is
--- shown to be below the line.
+-- the p-values of bets within the range. Where the gate is restricted to the groups of a key, a candidate's p-value is
+-- the largest of its groups. It passes where the adjusted p-value is at most alpha, and fails where the candidate alone
+-- is shown to be below the line.
 -- needs: metric
 -- takes: alpha, method, min_cases, within
 -- columns:

@@ -1,8 +1,8 @@
 -- Gate kind harm: is the candidate shown to be worse than the baseline by more than the threshold?
 -- Grain: one row for each candidate, gate of this kind and scope.
--- What a stratum too small for noninferiority can honestly hold. Hypothesis: the mean oriented delta is at least minus the
--- threshold (0 unless given). It fails where that is refuted at the one-sided level alpha; otherwise it passes and says
--- that no harm is shown, which is not that there is none. Too few units show none either. Indeterminate where
+-- What a stratum too small for noninferiority can honestly hold. Hypothesis: the mean oriented delta is at least minus
+-- the threshold (0 unless given). It fails where that is refuted at the one-sided level alpha; otherwise it passes and
+-- says that no harm is shown, which is not that there is none. Too few units show none either. Indeterminate where
 -- what is missing could hide harm, and without any evidence.
 -- needs: metric
 -- takes: alpha, method, min_cases, within
@@ -26,6 +26,7 @@ weighed as (
     select
         *,
         missing = 0 or coalesce(p_above <= 0.5, false) as is_all_told,
+        has_evidence and (p_below is not null or is_too_few) as is_tried,
     from inferred
 ),
 
@@ -37,11 +38,11 @@ judged as (
         scope,
         case
             when p_below <= alpha then 'fail'
-            when has_evidence and is_all_told then 'pass'
+            when is_tried and is_all_told then 'pass'
             else 'indeterminate'
         end as status,
         inference_message('mean oriented delta', weighed) || case
-            when not has_evidence or coalesce(p_below <= alpha, false) then ''
+            when not is_tried or coalesce(p_below <= alpha, false) then ''
             when is_all_told then '; no harm shown'
             else '; what is missing could hide harm'
         end as message,

@@ -1,8 +1,8 @@
 -- Gate kind noninferiority: is the candidate worse than the baseline by less than the margin?
 -- Grain: one row for each candidate, gate of this kind and scope.
--- Hypothesis: the mean oriented delta is at most minus the margin (the threshold). It passes where that is refuted at the
--- one-sided level alpha, and fails where the opposite is. Otherwise, and where the evidence allows no inference, it is
--- indeterminate.
+-- Hypothesis: the mean oriented delta is at most minus the margin (the threshold). It passes where that is refuted at
+-- the one-sided level alpha, and fails where the opposite is. Otherwise, and where the evidence allows no inference, it
+-- is indeterminate.
 -- needs: metric, threshold
 -- takes: alpha, method, min_cases, within
 -- columns:

@@ -1,4 +1,5 @@
--- Gate kind percentile: is a quantile of the candidate's cells at most a bound, or at most so many times the baseline's?
+-- Gate kind percentile: is a quantile of the candidate's cells at most a bound, or at most so many times the
+-- baseline's?
 -- Grain: one row for each candidate and gate of this kind.
 -- Options: `of`, a resource (duration_s, cost_usd, input_tokens, output_tokens or tokens) where the gate names no
 -- metric; `q`, which quantile (.95 unless given); `at_most` in the unit of what is ranked; `ratio_at_most`, times the

@@ -1,8 +1,10 @@
 -- Gate kind reliability: does the candidate succeed k times in a row on enough cases?
 -- Grain: one row for each candidate, gate of this kind and scope.
--- For a binary metric. Of each case pass^k, the chance that k tries all succeed, is estimated without bias from its repeats.
--- Hypothesis: its mean over cases is at most the threshold. It passes where that is refuted at the one-sided level alpha, and
--- fails where the opposite is. A case tried fewer than k times leaves it indeterminate unless its worst would pass.
+-- For a binary metric. Of each case pass^k, the chance that k tries all succeed, is estimated without bias from its
+-- repeats.
+-- Hypothesis: its mean over cases is at most the threshold. It passes where that is refuted at the one-sided level
+-- alpha, and fails where the opposite is. A case tried fewer than k times leaves it indeterminate unless its worst
+-- would pass.
 -- needs: metric, threshold, k
 -- takes: k, alpha, method, min_cases, within
 -- columns:

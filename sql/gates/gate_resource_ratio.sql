@@ -1,10 +1,10 @@
 -- Gate kind resource_ratio: does the candidate use at most so many times what the baseline uses of a resource?
 -- Grain: one row for each candidate, gate of this kind and scope.
--- Options: `of`, duration_s, cost_usd, input_tokens, output_tokens or tokens. Failed cells count. Hypothesis: the mean use
--- of the candidate is at least the threshold times the baseline's. It is judged on the paired differences, threshold times
--- baseline less candidate (as by Fieller 1954), whose mean is above 0 while the ratio is below the threshold. It passes
--- where the hypothesis is refuted at the one-sided level alpha, and fails where the opposite is. One pair of which the use
--- is unknown leaves it indeterminate: unknown is not zero.
+-- Options: `of`, duration_s, cost_usd, input_tokens, output_tokens or tokens. Failed cells count. Hypothesis: the mean
+-- use of the candidate is at least the threshold times the baseline's. It is judged on the paired differences,
+-- threshold times baseline less candidate (as by Fieller 1954), whose mean is above 0 while the ratio is below the
+-- threshold. It passes where the hypothesis is refuted at the one-sided level alpha, and fails where the opposite is.
+-- One pair of which the use is unknown leaves it indeterminate: unknown is not zero.
 -- needs: threshold, of
 -- takes: of, alpha, min_cases, within
 -- columns:

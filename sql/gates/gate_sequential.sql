@@ -1,12 +1,14 @@
--- Gate kind sequential: is the candidate better than the baseline by more than the threshold, looked at as the cases come?
+-- Gate kind sequential: is the candidate better than the baseline by more than the threshold, looked at as the cases
+-- come?
 -- Grain: one row for each candidate, gate of this kind and scope.
--- Options: `looks`, the numbers of cases at which it looks, rising; `spending`, how the error is spread over them, as in
--- `looks`: obrien_fleming (unless given), even or e_process. A look is at the first cases of the registered order
+-- Options: `looks`, the numbers of cases at which it looks, rising; `spending`, how the error is spread over them, as
+-- in `looks`: obrien_fleming (unless given), even or e_process. A look is at the first cases of the registered order
 -- (`planned_cases`), never at those that happened to finish, and counts once each of their coordinates has a cell. The
--- first look at which the hypothesis, that the mean oriented delta is at most the threshold (0 unless given), is refuted at
--- what the look may spend makes it pass; the first at which the opposite is makes it fail. An e-process may be looked at after
--- every case: it passes where the wealth of bets within the metric's range reached 1 / alpha, and fails where that of the
--- opposite bets did so before. It needs independent cases. Otherwise, at the last look too, it is indeterminate.
+-- first look at which the hypothesis, that the mean oriented delta is at most the threshold (0 unless given), is
+-- refuted at what the look may spend makes it pass; the first at which the opposite is makes it fail. An e-process may
+-- be looked at after every case: it passes where the wealth of bets within the metric's range reached 1 / alpha, and
+-- fails where that of the opposite bets did so before. It needs independent cases. Otherwise, at the last look too, it
+-- is indeterminate.
 -- needs: metric
 -- takes: looks, spending, alpha, method, min_cases
 -- columns:
@@ -180,7 +182,7 @@ judged as (
             when is_sharing then 'an e-process needs independent cases, and some share a cluster'
             when spending = 'e_process' then format(
                 'mean oriented delta of {} cases tried: wealth {} times the stake at its best ({} asked), of the opposite {}',
-                progress, in_words(exp(wealth)), in_words(1 / alpha), in_words(exp(counter_wealth))
+                progress, in_words(exp(least(wealth, 600))), in_words(1 / alpha), in_words(exp(least(counter_wealth, 600)))
             )
             when not is_reached
                 then format('cases tried in the registered order: {}, first look at {}', progress, first_cases)

@@ -1,8 +1,8 @@
 -- Gate kind superiority: is the candidate better than the baseline by more than the threshold?
 -- Grain: one row for each candidate, gate of this kind and scope.
 -- Hypothesis: the mean oriented delta is at most the threshold (0 unless given). It passes where that is refuted at the
--- one-sided level alpha, and fails where the opposite is: the upper limit is not above the threshold. Otherwise, and where
--- the evidence allows no inference, it is indeterminate.
+-- one-sided level alpha, and fails where the opposite is: the upper limit is not above the threshold. Otherwise, and
+-- where the evidence allows no inference, it is indeterminate.
 -- needs: metric
 -- takes: alpha, method, min_cases, within
 -- columns:

@@ -1,9 +1,9 @@
 -- Inferences: what the evidence says about the mean that a gate compares with a line.
 -- Grain: one row for each declared candidate, gate of a kind that infers a mean, scope, look and line.
--- A value gate with gaps passes only under the worst fill of what is missing and fails only under the best: `p_above` and
--- `low` are those of the worst fill, `p_below` and `high` those of the best. Student's t takes the greatest spread of any
--- fill beside them, and the noise of repeats is told only where every pair was found: otherwise a missing outlier would
--- speak for the side that lost it.
+-- A value gate with gaps passes only under the worst fill of what is missing and fails only under the best: `p_above`
+-- and `low` are those of the worst fill, `p_below` and `high` those of the best. Student's t takes the greatest spread
+-- of any fill beside them, and the noise of repeats is told only where every pair was found: otherwise a missing
+-- outlier would speak for the side that lost it.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.
@@ -24,6 +24,7 @@
 --   high: Upper limit of the mean at the one-sided level alpha; NULL where there is none.
 --   p_above: One-sided p-value of the mean being not above the line; NULL where unknown.
 --   p_below: One-sided p-value of the mean being not below the line; NULL where unknown.
+--   is_too_few: Whether there are fewer units than the gate asks for, so that no test was made.
 --   has_evidence: Whether there is evidence that the gate could be judged by, however little.
 --   problem: Why the evidence allows no inference; NULL where it does.
 with asked as (
@@ -139,14 +140,6 @@ lined as (
     from limited
 ),
 
--- Tango's score knows no difference of proportions beyond ±1; a line out there is as good as one there.
-placed as (
-    select
-        *,
-        if(method = 'score', greatest(-1, least(1, line)), line) as possible_line,
-    from lined
-),
-
 weighed as (
     select
         *,
@@ -177,13 +170,13 @@ weighed as (
                 then format('missing: {}, so that the noise of repeats is unknown', missing)
             when method = 'score' and not is_binary then 'a value of the binary metric is neither 0 nor 1'
             when method = 't' and clusters < min_cases
-                then format('independent units: {}, at least {} are asked by Student''s t', clusters, min_cases::bigint)
+                then format('independent units: {}, at least {} are asked by Student''s t', clusters, try_cast(min_cases as bigint))
             when method = 'constant' and (lower is null or upper is null)
-                then 'every case gave one value, which says nothing about others unless the metric''s range is declared'
+                then 'every case gave one value, which says nothing about others unless a declared range bounds them'
             when method = 'bounded' and clusters < cases
                 then 'a bounded method needs independent cases, and some share a cluster'
         end as obstacle,
-    from placed
+    from lined
 ),
 
 inferred as (
@@ -205,8 +198,9 @@ inferred as (
         scale,
         if(obstacle is null, mean_low(evidence, alpha, t_alpha, bounded_low), null) as low,
         if(obstacle is null, -mean_low(counter_evidence, alpha, t_alpha, -bounded_high), null) as high,
-        if(obstacle is null, mean_tail(evidence, possible_line), null) as p_above,
-        if(obstacle is null, mean_tail(counter_evidence, -possible_line), null) as p_below,
+        if(obstacle is null, mean_tail(evidence, line), null) as p_above,
+        if(obstacle is null, mean_tail(counter_evidence, -line), null) as p_below,
+        coalesce(clusters < min_cases, false) as is_too_few,
         is_comparable and problem is null and cases > 0 as has_evidence,
         obstacle as problem,
     from weighed

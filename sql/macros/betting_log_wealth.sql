@@ -1,10 +1,10 @@
 -- Log wealth of bets that a mean is above `line`, on values that cannot be below `lower`: the mean over fixed stakes of
 -- the product of 1 + stake (x - line), each stake below 1 / (line - lower). Whatever the distribution, the expected
 -- wealth is at most 1 while the mean is at most `line`, so that exp of it is an e-value, and 1 / alpha is reached with
--- a probability of at most alpha (betting martingales of Waudby-Smith and Ramdas 2024, mixed over stakes). The stakes are
--- `betting_stakes` of `n_hint`, the number of values that was planned. Folded in the order of the values, so that the
--- order of the list changes no bit. NULL for NULL, an empty list, an unknown, infinite or too low value, and a line not
--- above `lower`.
+-- a probability of at most alpha (betting martingales of Waudby-Smith and Ramdas 2024, mixed over stakes). The stakes
+-- are `betting_stakes` of `n_hint`, the number of values that was planned. Folded in the order of the values, so that
+-- the order of the list changes no bit. NULL for NULL, an empty list, an unknown, infinite or too low value, and a line
+-- not above `lower`.
 create macro betting_log_wealth(sample, lower, line, n_hint) as
     list_transform(
         [

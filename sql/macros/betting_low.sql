@@ -1,8 +1,9 @@
 -- Lower limit of a mean by betting, for any distribution of values not below `lower`: the greatest line against which
 -- `betting_log_wealth`, with as many values planned as there are, reaches 1 / alpha. The wealth falls as the line rises
 -- and is at most 1 at the mean, so 20 halvings between `lower` and the mean find it; their lower end is told, at most
--- (mean - lower) / 2^20 too low and not too high but by the rounding of the wealth. `lower` where no line is refuted. An
--- upper limit is the lower one of the negated values, negated: -betting_low(-x, -upper, alpha). NULL where `betting_log_wealth` is, and for alpha outside (0, 1).
+-- (mean - lower) / 2^20 too low and not too high but by the rounding of the wealth. `lower` where no line is refuted.
+-- An upper limit is the lower one of the negated values, negated: -betting_low(-x, -upper, alpha). NULL where
+-- `betting_log_wealth` is, and for alpha outside (0, 1).
 create macro betting_low(sample, lower, alpha) as
     list_transform(
         [

@@ -1,7 +1,8 @@
--- Log wealth of bets as in `betting_log_wealth`, after each value of a list in its order, for looking at any time: while
--- the mean is at most `line` the wealth ever reaches 1 / alpha with a probability of at most alpha (Ville's inequality),
--- where the order was fixed beforehand. Eight stakes from .03 to .98 of the largest in geometric progression, the same
--- for every number of values: the path of the first values is the beginning of the whole path. NULL where `betting_log_wealth` is.
+-- Log wealth of bets as in `betting_log_wealth`, after each value of a list in its order, for looking at any time:
+-- while the mean is at most `line` the wealth ever reaches 1 / alpha with a probability of at most alpha (Ville's
+-- inequality), where the order was fixed beforehand. Eight stakes from .03 to .98 of the largest in geometric
+-- progression, the same for every number of values: the path of the first values is the beginning of the whole path.
+-- NULL where `betting_log_wealth` is.
 create macro betting_wealth_path(sample, lower, line) as
     list_transform(
         [

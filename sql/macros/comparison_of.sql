@@ -1,7 +1,8 @@
--- What a comparison says: a `unit_summary` beside the number of pairs declared, with the standard error and the two-sided
--- 95 % interval about the mean delta by the method that the declarations ask for, and the smallest effect that such
--- evidence would have shown with a power of .8. `evidence` is that of `mean_low`; `t_alpha` and `t_power` are quantiles of
--- Student's t at its degrees of freedom. NULL is unknown; where the projections are not whole everything is.
+-- What a comparison says: a `unit_summary` beside the number of pairs declared, with the standard error and the
+-- two-sided 95 % interval about the mean delta by the method that the declarations ask for, and the smallest effect
+-- that such evidence would have shown with a power of .8. `evidence` is that of `mean_low`; `t_alpha` and `t_power` are
+-- quantiles of Student's t at its degrees of freedom. NULL is unknown; where the projections are not whole everything
+-- is.
 create macro comparison_of(is_whole, expected_pairs, summary, evidence, upper, t_alpha, t_power) as {
     'is_whole': is_whole,
     'pairs': if(is_whole, coalesce(summary.pairs, 0), null),

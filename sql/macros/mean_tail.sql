@@ -1,8 +1,9 @@
--- Probability of evidence this far above `line`, or farther, while the true mean is not above it: the one-sided p-value.
--- `evidence` is a struct of one fill of the missing values: method, as `mean_method` gives it, mean, standard_error, df,
--- cases, gains, losses, lower (the least value a unit can have) and log_wealth (of bets against the line). Without noise
--- (`repeats` that are all equal) it is 0 or 1. A score is vetoed by McNemar's exact test where the line is not below 0.
--- The p-value of the opposite question comes from the negated evidence. NULL is unknown: no p-value is ever NaN.
+-- Probability of evidence this far above `line`, or farther, while the true mean is not above it: the one-sided
+-- p-value. `evidence` is a struct of one fill of the missing values: method, as `mean_method` gives it, mean,
+-- standard_error, df, cases, gains, losses, lower (the least value a unit can have) and log_wealth (of bets against the
+-- line). Without noise (`repeats` that are all equal) it is 0 or 1. A score is vetoed by McNemar's exact test where the
+-- line is not below 0. The p-value of the opposite question comes from the negated evidence. NULL is unknown: no
+-- p-value is ever NaN.
 create macro mean_tail(evidence, line) as
     case
         when evidence.method = 'repeats' and evidence.standard_error = 0 then if(evidence.mean > line, 0e0, 1e0)

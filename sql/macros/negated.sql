@@ -1,5 +1,5 @@
--- Evidence about a mean, as `mean_tail` takes it, seen from the other side: what it says about the negated values, whose
--- least possible one is `-upper`.
+-- Evidence about a mean, as `mean_tail` takes it, seen from the other side: what it says about the negated values,
+-- whose least possible one is `-upper`.
 create macro negated(evidence, upper) as {
     'method': evidence.method,
     'mean': -evidence.mean,

@@ -1,5 +1,5 @@
--- Quantile .8 of Student's t: the tabulated one where there is one (t_quantiles), else the expansion of `t_quantile` about
--- the normal quantile 0.84. NULL for df below 1.
+-- Quantile .8 of Student's t: the tabulated one where there is one (t_quantiles), else the expansion of `t_quantile`
+-- about the normal quantile 0.84. NULL for df below 1.
 create macro t_power_quantile(df, tabulated) as
     coalesce(
         tabulated,

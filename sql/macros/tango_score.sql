@@ -1,7 +1,7 @@
 -- Score statistic for a difference of paired proportions, (gains - losses) / n, against the difference `line`, by Tango
--- (1998): above its expectation by so many standard errors, the loss rate being fitted to the line. Approximately normal
--- where the line holds. `tango_low` is the line at which it equals z. Infinite where the fitted variance is 0 and the
--- difference is not the line; NULL for NULL, n below 1 and a line outside [-1, 1].
+-- (1998): above its expectation by so many standard errors, the loss rate being fitted to the line. Approximately
+-- normal where the line holds. `tango_low` is the line at which it equals z. Infinite where the fitted variance is 0
+-- and the difference is not the line; NULL for NULL, n below 1 and a line outside [-1, 1].
 create macro tango_score(gains, losses, n, line) as
     list_transform(
         [

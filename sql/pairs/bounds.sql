@@ -1,8 +1,8 @@
 -- Bounds: between what limits a comparison would lie, whatever the missing values are.
--- Grain: one row for each declared candidate, judged metric and scope that a gate judges that metric over; all cases are
--- a scope of every judged metric. Metrics that no gate and no preference names have no row.
--- A bound is NULL where a missing value would need an end of the metric's range that is not declared, where the scope has
--- no case, and where the projections are not whole. Without gaps the bounds equal the estimate.
+-- Grain: one row for each declared candidate, judged metric and scope that a gate judges that metric over; all cases
+-- are a scope of every judged metric. Metrics that no gate and no preference names have no row.
+-- A bound is NULL where a missing value would need an end of the metric's range that is not declared, where the scope
+-- has no case, and where the projections are not whole. Without gaps the bounds equal the estimate.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.

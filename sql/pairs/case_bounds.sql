@@ -1,8 +1,8 @@
 -- Case bounds: between what limits each unit of a judged metric lies, whatever its missing values are.
 -- Grain: one row for each declared candidate, judged metric and declared case.
--- Each missing value takes the worst and the best value of the metric's declared range; where one arm of a pair is known
--- its value is used, so that the bounds are tight. Without gaps they equal what was found. A bound is NULL where a missing
--- value would need an end of the range that is not declared.
+-- Each missing value takes the worst and the best value of the metric's declared range; where one arm of a pair is
+-- known its value is used, so that the bounds are tight. Without gaps they equal what was found. A bound is NULL where
+-- a missing value would need an end of the range that is not declared.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.

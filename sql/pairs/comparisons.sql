@@ -1,9 +1,10 @@
 -- Comparisons: what changed between the baseline and a candidate.
 -- Grain: one row for each declared candidate and metric.
--- Aggregates the pairs that were found; `missing` says how many were not, and `bounds` what they could have changed. The
--- unit of analysis is the case: means are over cases, and the standard error is that of independent cases, or of the
--- clusters that the workload declares. The estimator follows the metric's declared kind and what the policy infers to.
--- Where the projections are not whole every number is NULL: never a mean over half of the evidence, or some of it twice.
+-- Aggregates the pairs that were found; `missing` says how many were not, and `bounds` what they could have changed.
+-- The unit of analysis is the case: means are over cases, and the standard error is that of independent cases, or of
+-- the clusters that the workload declares. The estimator follows the metric's declared kind and what the policy infers
+-- to. Where the projections are not whole every number is NULL: never a mean over half of the evidence, or some of it
+-- twice.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.
@@ -21,11 +22,12 @@
 --   min_delta: Least oriented delta of a single pair; NULL without pairs.
 --   max_delta: Greatest oriented delta of a single pair; NULL without pairs.
 --   method: How the interval is inferred, as `mean_method` says: t, score, constant or repeats; NULL without pairs.
---   standard_error: Standard error of mean_delta over independent units, or by the noise of repeats; NULL where unknown.
+--   standard_error: Standard error of mean_delta over independent units, or by the noise of repeats; NULL where
+--     unknown.
 --   ci_low: Lower end of the two-sided 95 % interval about mean_delta; NULL where there is none.
 --   ci_high: Upper end of the two-sided 95 % interval about mean_delta; NULL where there is none.
---   smallest_effect: Mean delta that such evidence would have shown, one-sided at 2.5 %, with a power of .8 (the minimum
---     detectable effect); NULL where the spread is unknown or none.
+--   smallest_effect: Mean delta that such evidence would have shown, one-sided at 2.5 %, with a power of .8 (the
+--     minimum detectable effect); NULL where the spread is unknown or none.
 with clustered as (
     select distinct on (campaign_id, case_id)
         campaign_id,

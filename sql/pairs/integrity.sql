@@ -1,11 +1,11 @@
 -- Integrity: whether the projections hold exactly what the ledger accepted, as far as counts and fingerprints can tell.
 -- Grain: one row for each candidate of a campaign, the baseline included.
--- Cells are compared with the ledger's trial.completed events by number and by a fingerprint of their sequences, so that
--- a missing or a doubled file shows; measurements are compared with what the candidate's cells announce, by number and by
--- a sum of hashes of their coordinates, so that one file lost and another doubled do not cancel out; cases, metrics and
--- candidates with what was declared. While a projection lags behind the ledger, and while files are exchanged, a
--- campaign is not whole for a moment: no number is given then. A finished campaign that stays so is damaged:
--- `reconciliation` names the table.
+-- Cells are compared with the ledger's trial.completed events by number and by a fingerprint of their sequences, so
+-- that a missing or a doubled file shows; measurements are compared with what the candidate's cells announce, by number
+-- and by a sum of hashes of their coordinates, so that one file lost and another doubled do not cancel out; cases,
+-- metrics and candidates with what was declared. While a projection lags behind the ledger, and while files are
+-- exchanged, a campaign is not whole for a moment: no number is given then. A finished campaign that stays so is
+-- damaged: `reconciliation` names the table.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate, or the baseline.

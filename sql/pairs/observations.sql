@@ -1,7 +1,7 @@
 -- Observations: the values that may enter a comparison.
 -- Grain: one row for each cell and metric with a usable value.
--- A successful cell gives the values that it measured. A domain failure gives what the metric's `on_domain_failure` says
--- it is worth: nothing (missing), the worst of the declared range, or a number. Nothing else is an observation.
+-- A successful cell gives the values that it measured. A domain failure gives what the metric's `on_domain_failure`
+-- says it is worth: nothing (missing), the worst of the declared range, or a number. Nothing else is an observation.
 -- columns:
 --   campaign_id: Campaign of the coordinate.
 --   candidate_id: Candidate of the coordinate, or the baseline.

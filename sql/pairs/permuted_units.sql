@@ -1,5 +1,6 @@
 -- Permuted units: the values whose signs a permutation test flips.
--- Grain: one row for each gate whose p-values come from permutations, declared candidate, scope of the gate and case in it.
+-- Grain: one row for each gate whose p-values come from permutations, declared candidate, scope of the gate and case in
+-- it.
 -- columns:
 --   campaign_id: Campaign.
 --   gate_ix: Position of the gate in the policy, counted from 0.
@@ -7,7 +8,8 @@
 --   scope: Cases that are tested together, as in `judged_scopes`; empty for all cases.
 --   case_id: Case.
 --   cluster: Unit whose sign is flipped as a whole: the declared cluster, else the case itself.
---   value: Oriented delta of the case if everything missing were the worst for the candidate; NULL where that has no bound.
+--   value: Oriented delta of the case if everything missing were the worst for the candidate; NULL where that has no
+--     bound.
 with tested as (
     select
         inference_gates.campaign_id,

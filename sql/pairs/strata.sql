@@ -21,11 +21,12 @@
 --   min_delta: Least oriented delta of a single pair; NULL without pairs.
 --   max_delta: Greatest oriented delta of a single pair; NULL without pairs.
 --   method: How the interval is inferred, as `mean_method` says: t, score, constant or repeats; NULL without pairs.
---   standard_error: Standard error of mean_delta over independent units, or by the noise of repeats; NULL where unknown.
+--   standard_error: Standard error of mean_delta over independent units, or by the noise of repeats; NULL where
+--     unknown.
 --   ci_low: Lower end of the two-sided 95 % interval about mean_delta; NULL where there is none.
 --   ci_high: Upper end of the two-sided 95 % interval about mean_delta; NULL where there is none.
---   smallest_effect: Mean delta that such evidence would have shown, one-sided at 2.5 %, with a power of .8 (the minimum
---     detectable effect); NULL where the spread is unknown or none.
+--   smallest_effect: Mean delta that such evidence would have shown, one-sided at 2.5 %, with a power of .8 (the
+--     minimum detectable effect); NULL where the spread is unknown or none.
 with memberships as (
     select
         campaign_id,

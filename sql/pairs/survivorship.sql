@@ -1,8 +1,8 @@
 -- Survivorship: what a comparison would read if failed cells left it, beside what it reads.
 -- Grain: one row for each declared candidate and metric.
--- Leaving out the pairs at which an arm failed compares whatever survived: where hard cases fail on the candidate, it looks
--- better than it is. Both means are over cases, repeats averaged inside them first. Where the projections are not whole every
--- number is NULL.
+-- Leaving out the pairs at which an arm failed compares whatever survived: where hard cases fail on the candidate, it
+-- looks better than it is. Both means are over cases, repeats averaged inside them first. Where the projections are not
+-- whole every number is NULL.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.

@@ -1,9 +1,10 @@
 -- Unit summaries: the mean of each quantity over the units of a scope, and what its spread says, once with everything
 -- missing at its worst and once at its best.
--- Grain: one row for each candidate, quantity, scope and number of cases that a gate judges it over, if there is a case.
--- The mean is over cases. Its standard error is that of independent clusters (the sum over clusters of the squared sum of
--- deviations, with the correction g / (g - 1)), which is the usual one where each case is its own. Where values are missing
--- it is a bound: no fill has a larger spread. An outlier that is missing would otherwise leave less spread than it had.
+-- Grain: one row for each candidate, quantity, scope and number of cases that a gate judges it over, if there is a
+-- case. The mean is over cases. Its standard error is that of independent clusters (the sum over clusters of the
+-- squared sum of deviations, with the correction g / (g - 1)), which is the usual one where each case is its own. Where
+-- values are missing it is a bound: no fill has a larger spread. An outlier that is missing would otherwise leave less
+-- spread than it had.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.
@@ -19,8 +20,8 @@
 --     fill, scaled so that over clusters they are those of means; NULL where unknown.
 --   best: The same with everything missing at its best.
 --   noise: Variance of the mean by the noise of repeats alone; NULL where a case does not show it.
---   noise_df: Degrees of freedom of `noise` by Welch and Satterthwaite, rounded down; NULL where there is no noise. From
---     shares of the noise, whose squares neither overflow nor vanish.
+--   noise_df: Degrees of freedom of `noise` by Welch and Satterthwaite, rounded down; NULL where there is no noise.
+--     From shares of the noise, whose squares neither overflow nor vanish.
 with asked as (
     select distinct
         inference_gates.campaign_id,

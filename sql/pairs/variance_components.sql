@@ -1,13 +1,13 @@
--- Variance components: how much of the doubt about a mean delta comes from which cases were taken, and how much from the
--- noise of their repeats. `opfield power` plans with it.
+-- Variance components: how much of the doubt about a mean delta comes from which cases were taken, and how much from
+-- the noise of their repeats. `opfield power` plans with it.
 -- Grain: one row for each declared candidate and metric.
 -- The variance of the mean delta over cases is (between_variance + within_variance / repeats) / cases, so that repeats
--- lessen the second part only. Both are estimated by the method of moments: within_variance from the deviations of single
--- deltas from the mean of their case, between_variance from what the spread of the case means leaves over, and 0 where
--- that is negative. Where cases share clusters, between_variance holds what they share as well: it is over clusters, for
--- cases that come in clusters like these.
--- A component is NULL where the evidence cannot tell, and `problem` says why; everything is where the projections are not
--- whole.
+-- lessen the second part only. Both are estimated by the method of moments: within_variance from the deviations of
+-- single deltas from the mean of their case, between_variance from what the spread of the case means leaves over, and 0
+-- where that is negative. Where cases share clusters, between_variance holds what they share as well: it is over
+-- clusters, for cases that come in clusters like these.
+-- A component is NULL where the evidence cannot tell, and `problem` says why; everything is where the projections are
+-- not whole.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.

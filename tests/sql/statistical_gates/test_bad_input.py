@@ -92,7 +92,13 @@ DECLARED: dict[str, Inferring] = {
     "19 units": campaign(RISING[:19], [gate("superiority"), gate("superiority", 0.0, min_cases=19)]),
     "12 clusters": campaign(RISING, [gate("superiority"), gate("superiority", 0.0, min_cases=12)], clusters=HALVED),
     "bounded and clustered": campaign(RISING, [gate("superiority", method="bounded")], clusters=HALVED),
-    "binary and clustered": campaign([1.0, 0.0] * 12, [gate("binary_superiority", 0.0)], BINARY, 0.0, clusters=HALVED),
+    "binary and clustered": campaign(
+        [float(ix % 3 > 0) for ix in range(24)],
+        [gate("binary_superiority", 0.0, min_cases=2), gate("binary_noninferiority", 0.1, min_cases=2)],
+        BINARY,
+        0.0,
+        clusters=HALVED,
+    ),
     "one sound, one not": campaign(RISING, [gate("superiority", alpha=7), gate("superiority")]),
     "no such scope": campaign(
         RISING, [each for within in ("nowhere", {"nowhere": "x"}, {"half": "c"}) for each in every_kind(within=within)]
@@ -134,7 +140,8 @@ DECLARED: dict[str, Inferring] = {
 } | {
     f"wide margins, {kind}, {method}": campaign(
         [float(ix % 2) for ix in range(24)],
-        [gate("noninferiority", line, method=method) for line in (0.9, 1.0, 1.5)],
+        [gate("noninferiority", line, method=method) for line in (0.9, 1.0, 1.5)]
+        + [gate("superiority", 1.5, method=method)],
         replace(UNIT, kind=kind),
         0.0,
     )
@@ -238,9 +245,10 @@ def test_a_bounded_method_refuses_clusters(verdicts: Verdicts) -> None:
 
 
 def test_a_binary_gate_refuses_clusters_and_names_the_remedy(verdicts: Verdicts) -> None:
-    (row,) = verdicts["binary and clustered"]
-    assert row["status"] == "indeterminate"
-    assert row["message"].endswith("cases share clusters: use superiority")
+    for row in verdicts["binary and clustered"]:
+        assert row["status"] == "indeterminate"
+        remedy = row["kind"].removeprefix("binary_")
+        assert row["message"].endswith(f"cases share clusters: use {remedy}")
 
 
 @pytest.mark.parametrize("name", [each for each in DECLARED if each.startswith("declared: ")])
@@ -299,5 +307,5 @@ def test_very_large_and_small_values_are_inferred_from_like_others(verdicts: Ver
 
 
 @pytest.mark.parametrize("name", [each for each in DECLARED if each.startswith("wide margins")])
-def test_a_margin_as_wide_as_the_range_is_met_by_any_evidence(verdicts: Verdicts, name: str) -> None:
-    assert [row["status"] for row in verdicts[name]] == ["pass"] * 3
+def test_a_margin_as_wide_as_the_range_is_met_and_a_gain_beyond_it_never(verdicts: Verdicts, name: str) -> None:
+    assert [row["status"] for row in verdicts[name]] == ["pass", "pass", "pass", "fail"]
