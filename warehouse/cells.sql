@@ -73,7 +73,7 @@ select
     trial.case_id as case_id,
     trial.repeat as repeat,
     trial.status as status,
-    len(trial.measurements) as measured,
+    len(trial.measurements)::integer as measured,
     trial.failure.code as failure_code,
     trial.failure.message as failure_message,
     trial.failure.is_retryable as is_retryable,

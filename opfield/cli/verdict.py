@@ -278,7 +278,8 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
         say("the files do not hold what the ledger accepted; say `opfield audit` for what is damaged or missing")
     elif verdict["awaiting_review"] and not verdict["writer"]:
         say(
-            f"review with: opfield review {shlex.quote(verdict['awaiting_review'][0])} --approve --by NAME, or --reject"
+            f"review with: opfield review {shlex.quote(verdict['awaiting_review'][0])} {name} --approve --by NAME, "
+            "or --reject; with --key FILE where the policy demands a key"
         )
     elif campaign["state"] == "running" and not verdict["writer"]:
         say(f"go on with: opfield resume {name}")
@@ -303,10 +304,24 @@ def _sentence(verdict: dict[str, Any]) -> str:
 def _caveats(verdict: dict[str, Any]) -> list[str]:
     """Return what a selection leaves open: how much of its lead is luck, and what nothing separates from it."""
     lines = []
-    if verdict["expected_score"] is not None:
+    gaps = sum(row["pairs"] < row["expected_pairs"] for row in verdict["decisions"] if row["pairs"] is not None)
+    if gaps:
+        lines.append(
+            f"the table is over the pairs found; {plural(gaps, 'candidate')} lack some, "
+            "and gates take the worst for them"
+        )
+    campaign = verdict["campaign"]
+    planned = campaign.get("planned_cases", campaign["cases"])
+    if planned < campaign["cases"]:
+        lines.append(
+            f"stopped early: {planned} of {campaign['cases']} cases planned, the rest not needed; "
+            "the table's intervals do not know that"
+        )
+    score = (verdict["selection"] or {}).get("score") if campaign["state"] == "completed" else None
+    if score is not None and verdict["expected_score"] is not None and verdict["expected_score"] < score:
         again = cell(verdict["expected_score"]) if verdict["expected_score"] > 0 else "nothing"
         lines.append(f"of that {again} is to be expected again: the best of several is lucky too")
-    near = verdict["contenders"]
+    near = verdict["contenders"] if score is not None else []
     if near:
         named = ", ".join(cell(row["label"]) for row in near[:_NAMED])
         more = f" and {len(near) - _NAMED} more" if len(near) > _NAMED else ""

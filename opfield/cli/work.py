@@ -136,10 +136,14 @@ def finish_command(
     campaign: str | None, accept_failures: bool, without_review: bool, warehouse: Path | None, as_json: bool
 ) -> int:
     """End a campaign whose pending coordinates will not be run, or whose reviews will not be given."""
-    if not accept_failures:
+    if not accept_failures and not without_review:
         raise click.UsageError("finishing records what is pending as failures; say --accept-failures")
     opened = open_warehouse(warehouse, is_snapshot=True)
     campaign_id = the_unfinished(opened, campaign)
+    query = "select count(*) as cells from pending where campaign_id = ?"
+    pending = 0 if accept_failures else opened.rows(query, [campaign_id])[0]["cells"]
+    if pending:
+        raise click.UsageError(f"{plural(pending, 'cell')} would be recorded as failures; say --accept-failures too")
     outcome = finish_with_failures(opened.root, campaign_id, without_review=without_review)
     return report(outcome, opened.root, as_json)
 

@@ -46,7 +46,7 @@ class Gate:
         if self.metric is not None:
             check_label(f"gate {self.kind}: metric", self.metric)
         if not self.name:
-            object.__setattr__(self, "name", f"{self.kind}({self.metric})" if self.metric else self.kind)
+            object.__setattr__(self, "name", self._described())
         check_label(f"gate {self.kind}: name", self.name)
         if self.threshold is not None:
             threshold = finite(f"gate {self.name}: threshold", self.threshold)
@@ -55,6 +55,14 @@ class Gate:
             object.__setattr__(self, "options", parse_json(canonical_json(dict(self.options))))
         except (IdentityError, TypeError, ValueError) as error:
             raise DeclarationError(f"gate {self.name}: options cannot be kept: {error}") from None
+
+    def _described(self) -> str:
+        """Return kind, metric and scope: what tells a gate from its neighbours."""
+        named = f"{self.kind}({self.metric})" if self.metric else self.kind
+        within = self.options.get("within") if isinstance(self.options, Mapping) else None
+        if isinstance(within, Mapping):
+            return f"{named} in " + ", ".join(f"{key} {value}" for key, value in sorted(within.items()))
+        return f"{named} in each {within}" if isinstance(within, str) else named
 
     def named(self, member: str) -> Any:
         """Return the gate's metric, threshold, or option of this name; None where it has none."""

@@ -117,7 +117,9 @@ class Policy:
             keys = [within] if isinstance(within, str) else list(within_option(what, within)["within"])
             for key in keys:
                 if not any(key in each for each in groups):
-                    raise unknown_name(f"{what} key", key, {known for each in groups for known in each})
+                    raise unknown_name(
+                        f"group key of gate {gate.name}:", key, {known for each in groups for known in each}
+                    )
             if isinstance(within, str):
                 lacking = sum(within not in each for each in groups)
                 if lacking:

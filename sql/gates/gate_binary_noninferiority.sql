@@ -13,7 +13,7 @@
 --   status: pass, fail or indeterminate.
 --   message: The value, the bound and the reason, in words.
 --   value: Mean oriented delta over what was found; NULL where unknown.
---   threshold: Largest loss that is tolerated.
+--   threshold: What it must exceed: minus the largest loss that is tolerated.
 with inferred as (
     select inferences.*
     from inferences
@@ -36,7 +36,7 @@ judged as (
             method <> 'score', '; cases share clusters: use noninferiority', ''
         ) as message,
         estimate as value,
-        threshold,
+        line as threshold,
     from inferred
 )
 

@@ -14,7 +14,7 @@
 --   status: pass, fail or indeterminate.
 --   message: The value, the bound and the reason, in words.
 --   value: Mean oriented delta over what was found; NULL where unknown.
---   threshold: Largest loss that is tolerated.
+--   threshold: What it must exceed: minus the largest loss that is tolerated.
 with inferred as (
     select inferences.*
     from inferences
@@ -47,7 +47,7 @@ judged as (
             else '; what is missing could hide harm'
         end as message,
         estimate as value,
-        threshold,
+        line as threshold,
     from weighed
 )
 

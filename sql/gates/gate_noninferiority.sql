@@ -13,7 +13,7 @@
 --   status: pass, fail or indeterminate.
 --   message: The value, the bound and the reason, in words.
 --   value: Mean oriented delta over what was found; NULL where unknown.
---   threshold: Largest loss that is tolerated.
+--   threshold: What it must exceed: minus the largest loss that is tolerated.
 with inferred as (
     select inferences.*
     from inferences
@@ -34,7 +34,7 @@ judged as (
         end as status,
         inference_message('mean oriented delta', inferred) || format('; more than {} asked', in_words(line)) as message,
         estimate as value,
-        threshold,
+        line as threshold,
     from inferred
 )
 

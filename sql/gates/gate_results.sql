@@ -77,6 +77,10 @@ joined as (
         case
             when verdicts.deciding.scope = '' then verdicts.deciding.message
             when verdicts.scopes = 1 then format('in {}: {}', verdicts.deciding.scope, verdicts.deciding.message)
+            when verdicts.deciding.status = 'pass'
+                then format(
+                    'in each of {} scopes; in {}: {}', verdicts.scopes, verdicts.deciding.scope, verdicts.deciding.message
+                )
             else format(
                 'in {}, which decides of {}: {}', verdicts.deciding.scope, verdicts.scopes, verdicts.deciding.message
             )
