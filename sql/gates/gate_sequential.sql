@@ -182,7 +182,7 @@ judged as (
             when is_sharing then 'an e-process needs independent cases, and some share a cluster'
             when spending = 'e_process' then format(
                 'mean oriented delta of {} cases tried: wealth {} times the stake at its best ({} asked), of the opposite {}',
-                progress, in_words(exp(least(wealth, 600))), in_words(1 / alpha), in_words(exp(least(counter_wealth, 600)))
+                progress, in_words(if(wealth > 600, exp(600), exp(wealth))), in_words(1 / alpha), in_words(if(counter_wealth > 600, exp(600), exp(counter_wealth)))
             )
             when not is_reached
                 then format('cases tried in the registered order: {}, first look at {}', progress, first_cases)

@@ -32,10 +32,13 @@ create macro sign_test_tail(k, n) as
                             - (given.n - given.k) * ln(2 * greatest(given.n - given.k, 1) / given.n)
                         end
                     ) * list_reduce(
-                        range(
-                            least(given.n - given.k, 20 + 5 * ceil(sqrt(given.n)))::bigint - 1, -1, -1
-                        )::double[],
-                        lambda total, step: 1 + (given.n - given.k - step) / (given.k + step + 1) * total,
+                        list_transform(
+                            range(
+                                least(given.n - given.k, 20 + 5 * ceil(sqrt(given.n)))::bigint - 1, -1, -1
+                            )::double[],
+                            lambda step: (given.n - given.k - step) / (given.k + step + 1)
+                        ),
+                        lambda total, ratio: 1 + ratio * total,
                         1e0
                     )
                 end,

@@ -7,7 +7,7 @@ from typing import Any
 
 import opfield as of
 
-CASES = 60
+CASES = 80
 METRICS = [of.Metric("seconds", direction="minimize", lower=0, upper=1000)]
 
 

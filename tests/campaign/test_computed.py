@@ -32,8 +32,8 @@ GATES = (
     of.gate("percentile", of="input_tokens", at_most=500, q=0.9, name="tokens"),
     of.gate("family", "seconds", method="max_t"),
 )
-#: 1 start, 3 candidates and 60 cases on 4 arms come before the evidence.
-BEFORE = 1 + 3 + 240
+#: 1 start, 3 candidates and 80 cases on 4 arms come before the evidence.
+BEFORE = 1 + 3 + 320
 
 
 @cache

@@ -34,8 +34,8 @@ def drawn(units: int) -> Any:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    values=st.lists(st.integers(-5, 5), min_size=50, max_size=90),
-    q=st.sampled_from([0.5, 0.9, 0.95, 0.99, 0.07, 0.001, 0.999, 1 / 3]),
+    values=st.lists(st.integers(-5, 5), min_size=72, max_size=90),
+    q=st.sampled_from([0.5, 0.9, 0.95, 0.07, 1 / 3]),
 )
 def test_the_estimate_is_the_quantile_that_was_seen(values: list[int], q: float) -> None:
     (result,) = percentile_results(cells([float(each) for each in values]), asks(q), SEED)
@@ -52,11 +52,11 @@ def test_the_estimate_is_the_quantile_that_was_seen(values: list[int], q: float)
 )
 def test_limits_are_percentiles_over_resampled_clusters(seed: int, per_cluster: int, q: float, alpha: float) -> None:
     random = np.random.default_rng(seed)
-    values = np.round(random.lognormal(size=60 * per_cluster), 1).tolist()
+    values = np.round(random.lognormal(size=75 * per_cluster), 1).tolist()
     (result,) = percentile_results(cells(values, per_cluster=per_cluster), asks(q, alpha=alpha), SEED)
-    grouped = np.array(values).reshape(60, per_cluster)
+    grouped = np.array(values).reshape(75, per_cluster)
     resampled = sorted(
-        np.quantile(np.repeat(grouped, counts, axis=0), q, method="inverted_cdf") for counts in drawn(60)
+        np.quantile(np.repeat(grouped, counts, axis=0), q, method="inverted_cdf") for counts in drawn(75)
     )
     # Of 9,999 values the k-th smallest and the k-th largest, k = 10,000 alpha: at most alpha lies beyond each.
     k = round(10_000 * alpha)
@@ -107,11 +107,11 @@ def test_each_resample_draws_as_many_units_as_there_are_and_each_equally_often()
 
 
 def test_the_size_of_chunks_and_the_order_of_cells_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(3).normal(size=120).tolist()
+    values = np.random.default_rng(3).normal(size=160).tolist()
     listed = [*cells(values, per_cluster=2), *cells(values[::-1], "base", per_cluster=2)]
     whole = percentile_results(listed, asks(ratio_at_most=2.0), SEED)
     assert percentile_results(listed[::-1], asks(ratio_at_most=2.0), SEED) == whole
-    monkeypatch.setattr(percentile, "_CHUNK", 7 * 120)
+    monkeypatch.setattr(percentile, "_CHUNK", 7 * 160)
     assert percentile_results(listed, asks(ratio_at_most=2.0), SEED) == whole
     assert percentile_results(listed, asks(ratio_at_most=2.0), Seed(1)) != whole
 
@@ -134,16 +134,16 @@ def reasons(listed: list[CellValue], ratio_at_most: float | None = None) -> list
 
 
 def test_what_is_unknown_or_too_little_gives_a_reason_and_no_number() -> None:
-    known = [float(ix + 1) for ix in range(60)]
-    assert reasons(cells([*known, None])) == ["cells without a value: 1 of 61"]
-    few = "a bootstrap over 49 cases or clusters is not to be relied on, at least 50 are needed"
-    assert reasons(cells(known[:49])) == [few]
-    assert reasons(cells(known[:50])) == [None]
-    assert reasons([CellValue("c", "candidate", "one", 1.0)] * 60)[0].startswith("a bootstrap over 1 cases or clusters")
+    known = [float(ix + 1) for ix in range(80)]
+    assert reasons(cells([*known, None])) == ["cells without a value: 1 of 81"]
+    few = "a bootstrap over 71 cases or clusters is not to be relied on, at least 72 are needed"
+    assert reasons(cells(known[:71])) == [few]
+    assert reasons(cells(known[:72])) == [None]
+    assert reasons([CellValue("c", "candidate", "one", 1.0)] * 80)[0].startswith("a bootstrap over 1 cases or clusters")
     unknown_baseline = [*cells(known), *cells([*known[1:], None], "base")]
     assert reasons(unknown_baseline) == [None]
-    assert reasons(unknown_baseline, 2.0) == [None, "of the baseline: cells without a value: 1 of 60"]
-    zeros = [*cells(known), *cells([0.0] * 60, "base")]
+    assert reasons(unknown_baseline, 2.0) == [None, "of the baseline: cells without a value: 1 of 80"]
+    zeros = [*cells(known), *cells([0.0] * 80, "base")]
     assert reasons(zeros, 2.0)[1].startswith("the baseline's quantile is not above 0")
 
 

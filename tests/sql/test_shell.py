@@ -20,7 +20,16 @@ from tests.sql.conftest import Read, Write
 from tests.sql.reviewing import Said, with_reviews
 
 #: Relations that hold what is wrong or still to do, and are empty here.
-EMPTY = ("case_noise", "pending", "duplicates", "violations", "broken_evidence", "broken_reviews", "awaiting_reviews")
+EMPTY = (
+    "case_noise",
+    "pending",
+    "duplicates",
+    "violations",
+    "broken_closings",
+    "broken_evidence",
+    "broken_reviews",
+    "awaiting_reviews",
+)
 
 SHELL = shutil.which("duckdb", path=sysconfig.get_path("scripts")) or shutil.which("duckdb")
 

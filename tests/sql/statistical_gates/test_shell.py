@@ -25,11 +25,6 @@ QUERY = (
 STATUSES = "select campaign_id, candidate_id, gate_ix, status from gate_results order by all"
 
 
-# DuckDB 1.5 gives a fold with an initial value what it captured from another row (duckdb/duckdb#25816), and the fold of
-# `sign_test_tail` captures its counts: several rows at once then get wrong p-values of a score.
-@pytest.mark.xfail(
-    strict=True, reason="sign_test_tail folds over captured columns, which DuckDB 1.5 takes from other rows"
-)
 @pytest.mark.skipif(SHELL is None, reason="the duckdb-cli package is not installed")
 def test_the_shell_infers_what_the_library_infers(views: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     root = write_empty(tmp_path / "warehouse")
