@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: demo test format lint types contracts unit whole bench clean
+.PHONY: demo test format lint types contracts unit whole rates bench clean
 
 demo: $(READY)
 	$(BIN)/opfield run rag
@@ -39,11 +39,17 @@ unit: $(READY)
 whole: $(READY)
 	OPFIELD_TEST_WHOLE=1 $(BIN)/pytest -n $(JOBS) tests
 
+# Simulated error rates of the gates: half an hour.
+rates: $(READY)
+	$(BIN)/python -m benchmarks.error_rates
+
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,rag,bench]'
 	$(BIN)/python -m benchmarks.canonical
 	$(BIN)/python -m benchmarks.pareto
 	$(BIN)/python -m benchmarks.views
+	$(BIN)/python -m benchmarks.gates
+	$(BIN)/python -m benchmarks.statistics
 	$(BIN)/python -m benchmarks.record
 	$(BIN)/python -m benchmarks.resume
 

@@ -192,6 +192,9 @@ def sequential(
 ) -> Gate:
     """Return `superiority` that looks at the evidence as it comes, and lets the campaign stop as soon as it is settled.
 
+    The campaign stops early only where no other gate of the policy infers over all cases: judged wherever this one
+    stops, such a gate would err more often than it says.
+
     Args:
         metric: metric that it judges.
         by: what the mean oriented change must exceed, in the metric's unit; at least 0.

@@ -204,12 +204,29 @@ def test_a_gate_that_cannot_be_judged_never_closes_the_plan(tmp_path: Path) -> N
     assert {row["status"] for row in rows(tmp_path, "from gate_sequential")} == {"indeterminate"}
 
 
-def test_evidence_is_computed_over_the_cases_that_were_planned(tmp_path: Path) -> None:
-    family = of.gate("family", "score", method="max_t", min_cases=2)
-    outcome = run(looked(sequential(), family), tmp_path, executor="inline")
+@pytest.mark.parametrize(
+    "other",
+    [
+        of.family("score", method="max_t", min_cases=2),
+        of.noninferiority("score", 0.1, min_cases=2),
+        of.percentile("duration_s", at_most=9),
+    ],
+)
+def test_a_gate_that_infers_over_all_cases_is_never_judged_where_another_stopped(
+    tmp_path: Path, other: of.Gate
+) -> None:
+    outcome = run(looked(sequential(), other), tmp_path, executor="inline")
     types = [event.type for event in history(tmp_path, outcome.campaign_id)]
-    assert types[BEFORE:] == ["plan.closed", "evidence.recorded", *VERDICT]
+    assert "plan.closed" not in types
+    assert types.count("trial.completed") == 12 * 2 * 3
     assert audit(tmp_path, recompute=True).findings == ()
+
+
+def test_a_gate_that_only_counts_lets_a_campaign_stop(tmp_path: Path) -> None:
+    outcome = run(looked(sequential(), of.failures(), of.harm("score")), tmp_path, executor="inline")
+    assert closings(tmp_path, outcome.campaign_id) == []
+    outcome = run(looked(sequential(), of.failures(), of.mean_delta("score")), tmp_path, executor="inline")
+    assert closings(tmp_path, outcome.campaign_id) == [4]
 
 
 @pytest.mark.parametrize("kept", [11, BEFORE, BEFORE + 1, BEFORE + 2, BEFORE + 4])
