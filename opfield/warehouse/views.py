@@ -38,8 +38,8 @@ GATE_RELATIONS = frozenset({"gate_results", VERDICTS})
 JUDGING = ("decisions", "selection", "coverage", "comparisons", "gate_results")
 """What a campaign's verdict is read from; its SQL, and that of all it reads, is part of a policy's identity."""
 
-_MOST_EXPANDED = 40
-"""Relations that DuckDB may expand in place of one: binding forty takes some tens of milliseconds."""
+_MOST_EXPANDED = 80
+"""Relations that DuckDB may expand in place of one: binding so many takes some tens of milliseconds."""
 
 _VERDICT_COLUMNS = {
     "campaign_id": "Campaign that was judged.",
@@ -223,10 +223,14 @@ class ViewSet:
 
     @cached_property
     def _expanded(self) -> Mapping[str, int]:
-        """How many relations each stands for, macros left out, once all that it reads is expanded in its place."""
+        """How many relations each stands for once DuckDB has expanded what it reads; one that is inline has each once."""
         expanded: dict[str, int] = {}
+        installed: dict[str, int] = {}
         for name, relation in self.relations.items():
-            expanded[name] = 0 if relation.is_macro else 1 + sum(expanded[each] for each in self._reads[name])
+            expanded[name] = 0 if relation.is_macro else 1 + sum(installed[each] for each in self._reads[name])
+            is_inline = expanded[name] > _MOST_EXPANDED
+            inline = sum(not self.relations[each].is_macro for each in self._below[name])
+            installed[name] = inline if is_inline else expanded[name]
         return expanded
 
 

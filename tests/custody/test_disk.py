@@ -43,7 +43,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
     folder = tmp_path / "disk"
     folder.mkdir()
     mounted = Disk(folder)
-    mounted.mount("size=2m")
+    mounted.mount("size=4m")
     yield mounted
     subprocess.run(["umount", "--lazy", str(folder)], check=False)
 
