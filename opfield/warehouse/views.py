@@ -223,7 +223,7 @@ class ViewSet:
 
     @cached_property
     def _expanded(self) -> Mapping[str, int]:
-        """How many relations each stands for once DuckDB has expanded what it reads; one that is inline has each once."""
+        """How many relations each stands for once DuckDB has expanded what it reads; an inline one has each once."""
         expanded: dict[str, int] = {}
         installed: dict[str, int] = {}
         for name, relation in self.relations.items():
