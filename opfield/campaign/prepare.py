@@ -11,6 +11,7 @@ from typing import Any
 
 from opfield.campaign.declaration import Campaign
 from opfield.campaign.evidence import TrialContext
+from opfield.campaign.judgeable import check_judgeable
 from opfield.core import canonical_json, digest
 from opfield.errors import DeclarationError, IdentityError
 from opfield.experiment import Candidate, baseline_candidate, runner_identity, workload_digest
@@ -51,7 +52,8 @@ def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
         views: the relations that will judge; their SQL is part of the policy's identity.
 
     Raises:
-        DeclarationError: where a patch is refused, an input cannot be kept, or nothing is to be compared.
+        DeclarationError: where a patch is refused, an input cannot be kept, nothing is to be compared, or a gate could
+            never be judged.
         UnknownNameError: where the policy names an unknown metric or gate kind.
     """
     names = (metric.name for metric in campaign.metrics)
@@ -97,6 +99,7 @@ def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
         "cases": len(campaign.workload.cases),
         "policy_artifact": policy_artifact.artifact_id,
     }
+    check_judgeable(campaign_id, started, views)
     registered = tuple(
         {
             "candidate_id": candidate.id,

@@ -28,7 +28,9 @@ def test_a_scope_with_cases_is_accepted(within: Any) -> None:
 
 def test_a_key_that_no_case_has_lists_the_known_ones() -> None:
     for within in ("rol", {"rol": "admin"}):
-        with pytest.raises(UnknownNameError, match=r"within key 'rol'; did you mean 'role'\? known: lang, role"):
+        with pytest.raises(
+            UnknownNameError, match=r"group key of gate .* 'rol'; did you mean 'role'\? known: lang, role"
+        ):
             check(within)
 
 

@@ -49,7 +49,7 @@ def question_of(campaign: Inferring, gate: Mapping[str, Any], units: Sequence[Un
         return None
     if asked == "bounded" and math.isnan(lower):
         return None
-    if campaign.infers_to == "these_cases" and (not is_delta or kind.startswith("binary_")):
+    if campaign.infers_to == "these_cases" and (asked == "bounded" or not is_delta or kind.startswith("binary_")):
         return None
     if not units:
         return None

@@ -38,7 +38,9 @@ def verdict(campaign: Inferring, gate_ix: int, candidate: str, scope: str) -> Ve
         if _is_shown(first.p_below, alpha):
             return "fail", value
         is_all_told = not any(unit.missing for unit in units) or _is_shown(first.p_above, 0.5)
-        return "pass" if is_all_told else "indeterminate", value
+        is_too_few = len({unit.cluster for unit in units}) < asked[0].min_cases
+        is_tried = first.p_below is not None or is_too_few
+        return "pass" if is_tried and is_all_told else "indeterminate", value
     p_pass = first.p_above
     if gate["kind"] == "family" and p_pass is not None:
         p_pass = holm(_hypotheses(campaign, gate))[candidate]

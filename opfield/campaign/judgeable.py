@@ -1,0 +1,81 @@
+"""Gates that no evidence could let judge, such as k tries in a row out of fewer repeats: refused before any trial.
+
+The views say what is wrong with a gate as it is declared; here they are asked before there is anything else to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from datetime import datetime
+from typing import Any, Final
+
+import duckdb
+import pyarrow as pa
+
+from opfield.core import canonical_json
+from opfield.errors import DeclarationError
+from opfield.warehouse import ledger
+from opfield.warehouse.contract import arrow_schema, load_contract, projection_query
+from opfield.warehouse.views import ViewSet
+
+#: Relations that say of a gate why it cannot be judged as declared.
+_PROBLEMS: Final = ("inference_gates", "percentile_gates")
+
+
+def check_judgeable(campaign_id: str, started: Mapping[str, Any], views: ViewSet) -> None:
+    """Refuse a policy with a gate that cannot be judged as declared.
+
+    Args:
+        campaign_id: identity of the campaign.
+        started: payload of its first event.
+        views: the relations that will judge.
+
+    Raises:
+        DeclarationError: naming each such gate, and why.
+    """
+    kinds = {gate["kind"] for gate in started["identity"]["policy"]["gates"]}
+    read = {each for kind in kinds for each in views.closure([f"gate_{kind}"])}
+    asked = [each for each in _PROBLEMS if each in read]
+    if not asked:
+        return
+    told = " union all ".join(f"select campaign_id, gate_ix, problem from {each}" for each in asked)
+    query = f"select name, problem from policy_gates inner join ({told}) using (campaign_id, gate_ix) order by gate_ix"
+    with closing(duckdb.connect()) as con:
+        _install(con, campaign_id, started, views, (*asked, "policy_gates"))
+        refused = [(name, problem) for name, problem in con.execute(query).fetchall() if problem is not None]
+    if refused:
+        listed = "; ".join(f"gate {name}: {problem}" for name, problem in refused)
+        raise DeclarationError(f"the policy could never be judged: {listed}")
+
+
+def _install(
+    con: duckdb.DuckDBPyConnection,
+    campaign_id: str,
+    started: Mapping[str, Any],
+    views: ViewSet,
+    names: tuple[str, ...],
+) -> None:
+    """Create the relations over a ledger that holds the first event alone."""
+    event = {
+        "campaign_id": campaign_id,
+        "sequence": 1,
+        "type": ledger.CAMPAIGN_STARTED,
+        "schema_version": ledger.SCHEMA_VERSION,
+        "recorded_at": datetime(1970, 1, 1),
+        "fence": 1,
+        "payload": canonical_json(started).decode(),
+        "digest": "",
+    }
+    con.register("segment", pa.Table.from_pylist([event], schema=arrow_schema("events")))
+    contracts = load_contract()
+    rows = {"events": "segment", "metrics": f"({projection_query(contracts['metrics'])})"}
+    for table in contracts:
+        con.register(f"empty_{table}", arrow_schema(table).empty_table())
+        con.execute(f"create table {table} as from {rows.get(table, f'empty_{table}')}")
+    for name in views.closure(names):
+        if views.relations[name].is_macro:
+            con.execute(views.relations[name].sql)
+    for name, relation in views.relations.items():
+        if name in views.closure(names) and not relation.is_macro:
+            con.execute(f"create view {name} as {relation.sql}")
