@@ -21,6 +21,7 @@ from opfield.campaign.ending import Outcome, cancel, finish_with_failures
 from opfield.campaign.engine import run
 from opfield.campaign.progress import Silence
 from opfield.campaign.writer import open_writer
+from opfield.errors import DeclarationError
 from opfield.warehouse import ledger
 from opfield.warehouse.ledger import Event
 from opfield.warehouse.material import artifact_files, read_artifacts
@@ -197,11 +198,10 @@ def test_an_e_process_stops_at_a_tenth_of_the_cases(tmp_path: Path) -> None:
     assert audit(tmp_path).findings == ()
 
 
-def test_a_gate_that_cannot_be_judged_never_closes_the_plan(tmp_path: Path) -> None:
+def test_looks_that_do_not_rise_are_refused_before_a_trial(tmp_path: Path) -> None:
     broken = of.gate("sequential", "score", 0.0, looks=[8, 4], min_cases=2)
-    outcome = run(looked(broken), tmp_path, executor="inline")
-    assert closings(tmp_path, outcome.campaign_id) == []
-    assert {row["status"] for row in rows(tmp_path, "from gate_sequential")} == {"indeterminate"}
+    with pytest.raises(DeclarationError, match="looks are rising numbers of cases"):
+        run(looked(broken), tmp_path, executor="inline")
 
 
 @pytest.mark.parametrize(
