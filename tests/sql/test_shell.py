@@ -19,9 +19,14 @@ from tests.sql.build import Campaign, Metric, Trial, rows
 from tests.sql.conftest import Read, Write
 from tests.sql.reviewing import Said, with_reviews
 
-#: Relations that hold what is wrong or still to do, and are empty here.
+#: Relations that hold what is wrong or still to do, or what only passing candidates have, and are empty here.
 EMPTY = (
     "case_noise",
+    "contenders",
+    "pareto",
+    "pareto_noise",
+    "pareto_points",
+    "shrinkage",
     "pending",
     "duplicates",
     "violations",
