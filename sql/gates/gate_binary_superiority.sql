@@ -28,11 +28,7 @@ judged as (
         candidate_id,
         gate_ix,
         scope,
-        case
-            when method = 'score' and p_above <= alpha then 'pass'
-            when method = 'score' and p_below <= alpha then 'fail'
-            else 'indeterminate'
-        end as status,
+        if(method = 'score', verdict_of(p_above, p_below, alpha), 'indeterminate') as status,
         inference_message('mean oriented delta', inferred) || format('; more than {} asked', in_words(threshold)) || if(
             method <> 'score', '; cases share clusters: use superiority', ''
         ) as message,

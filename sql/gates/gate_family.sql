@@ -110,11 +110,7 @@ judged as (
         candidate_id,
         gate_ix,
         scope,
-        case
-            when p_value <= alpha then 'pass'
-            when p_below <= alpha then 'fail'
-            else 'indeterminate'
-        end as status,
+        verdict_of(p_value, p_below, alpha) as status,
         inference_message('mean oriented delta', inference) || case
             when problem is not null then ''
             when is_permuted and p_value is null

@@ -27,11 +27,7 @@ judged as (
         candidate_id,
         gate_ix,
         scope,
-        case
-            when p_above <= alpha then 'pass'
-            when p_below <= alpha then 'fail'
-            else 'indeterminate'
-        end as status,
+        verdict_of(p_above, p_below, alpha) as status,
         inference_message('mean oriented delta', inferred) || format('; more than {} asked', in_words(line)) as message,
         estimate as value,
         line as threshold,

@@ -38,11 +38,7 @@ judged as (
         candidate_id,
         gate_ix,
         scope,
-        case
-            when p_above <= alpha then 'pass'
-            when p_below <= alpha then 'fail'
-            else 'indeterminate'
-        end as status,
+        verdict_of(p_above, p_below, alpha) as status,
         case
             when not has_evidence then problem
             else format(
