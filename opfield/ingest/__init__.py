@@ -1,0 +1,1 @@
+"""Intake: results of other tools become campaigns under full custody."""
