@@ -20,6 +20,23 @@ from opfield.warehouse.views import ViewSet
 
 
 @dataclass(frozen=True, slots=True)
+class Ingested:
+    """What a campaign of results that are there already declares beside what any campaign does.
+
+    Attributes:
+        repeats: case id to label (`baseline` included) to repeats, for cases whose repeats are not the campaign's.
+        coordinates: declared cells over all arms, where some case stands in `repeats`.
+        stated: figures that files state, each with the `label` that it is about.
+        report: JSON value that says what was read, and how; retained as an artifact.
+    """
+
+    repeats: Mapping[str, Mapping[str, int]]
+    coordinates: int
+    stated: tuple[Mapping[str, Any], ...]
+    report: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Prepared:
     """A campaign with its identity and everything its first events name.
 
@@ -44,12 +61,13 @@ class Prepared:
     artifacts: tuple[Artifact, ...]
 
 
-def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
+def prepare(campaign: Campaign, views: ViewSet, ingested: Ingested | None = None) -> Prepared:
     """Apply the candidates and compute the campaign's identity.
 
     Args:
         campaign: the declaration.
         views: the relations that will judge; their SQL is part of the policy's identity.
+        ingested: what is declared of results that are there already; None for a campaign that is run.
 
     Raises:
         DeclarationError: where a patch is refused, an input cannot be kept, nothing is to be compared, or a gate could
@@ -80,6 +98,12 @@ def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
     }
     if campaign.confirms is not None:
         identity["confirms"] = campaign.confirms.as_json()
+    uneven = _uneven_repeats(ingested, baseline, candidates)
+    if uneven:
+        identity["uneven_repeats"] = digest("opfield/repeats/v1", canonical_json(uneven))
+        for case in workload["cases"]:
+            if case["case_id"] in uneven:
+                case["repeats"] = uneven[case["case_id"]]
     try:
         campaign_id = digest("opfield/campaign/v1", canonical_json(identity))
     except IdentityError as error:
@@ -89,7 +113,7 @@ def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
     baseline_artifact = retain(baseline.as_json(), schema="opfield.candidate/v1")
     policy_artifact = retain(kept_views.sources(), schema="opfield.views/v1")
     candidate_artifacts = [retain(each.as_json(), schema="opfield.candidate/v1") for each in candidates]
-    started = {
+    started: dict[str, Any] = {
         "identity": identity,
         "reproducibility": campaign.reproducibility,
         "baseline_id": baseline.id,
@@ -99,6 +123,17 @@ def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
         "cases": len(campaign.workload.cases),
         "policy_artifact": policy_artifact.artifact_id,
     }
+    report_artifacts: tuple[Artifact, ...] = ()
+    if ingested is not None:
+        ids = {each.label: each.id for each in (baseline, *candidates)}
+        report_artifacts = (retain(ingested.report, schema="opfield.intake/v1"),)
+        started["intake_artifact"] = report_artifacts[0].artifact_id
+        started["stated"] = [
+            {"candidate_id": ids[each["label"]], **{key: each[key] for key in each if key != "label"}}
+            for each in ingested.stated
+        ]
+        if uneven:
+            started["coordinates"] = ingested.coordinates
     check_judgeable(campaign_id, started, views)
     registered = tuple(
         {
@@ -118,7 +153,7 @@ def prepare(campaign: Campaign, views: ViewSet) -> Prepared:
         identity,
         started,
         registered,
-        (workload_artifact, baseline_artifact, policy_artifact, *candidate_artifacts),
+        (workload_artifact, baseline_artifact, policy_artifact, *candidate_artifacts, *report_artifacts),
     )
 
 
@@ -134,6 +169,15 @@ def _proposed(campaign: Campaign, baseline: Candidate) -> tuple[Candidate, ...]:
     if any(each.id == baseline.id for each in proposed):
         raise DeclarationError(f"proposer {campaign.proposer.id} gave the baseline itself as a candidate")
     return tuple(proposed)
+
+
+def _uneven_repeats(
+    ingested: Ingested | None, baseline: Candidate, candidates: tuple[Candidate, ...]
+) -> dict[str, dict[str, int]]:
+    """Return repeats by case id and candidate id, for the cases whose repeats are not the campaign's."""
+    ids = {each.label: each.id for each in (baseline, *candidates)}
+    told = {} if ingested is None else ingested.repeats
+    return {case_id: {ids[label]: count for label, count in arms.items()} for case_id, arms in told.items()}
 
 
 def policy_digest(views: ViewSet, kinds: Collection[str]) -> str:

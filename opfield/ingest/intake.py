@@ -1,0 +1,275 @@
+"""Intake: readers' records laid down, named and placed; what stands in the way is told whole, and ends it.
+
+Python moves records; which samples are one case, which repeats they take and what contradicts what is decided by the
+relations in `opfield/ingest/sql` over everything that was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+
+from opfield.core.label import check_label
+from opfield.experiment.space import BASELINE_LABEL
+from opfield.ingest.records import IngestError, Note, Reading, Refused, System
+from opfield.ingest.request import Request, settled_metrics
+from opfield.ingest.sources import Asked, FileFacts, file_facts, option_files, sources_of
+from opfield.ingest.spool import Spool, Told
+from opfield.metric import Metric
+
+#: Relations over what was read, in the order in which they build on each other.
+_RELATIONS: Final = (
+    "mentions",
+    "named_cases",
+    "distinct_samples",
+    "grid",
+    "placed_samples",
+    "missing_cells",
+    "matches",
+    "other_matches",
+    "offences",
+)
+_MEMORY: Final = "400MB"
+#: Things wrong that are listed one by one; the rest is counted.
+_MOST_LISTED: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """A system as an arm of the campaign.
+
+    Attributes:
+        system: what its files say of it; its label is unique.
+        is_baseline: whether the others are compared with it.
+    """
+
+    system: System
+    is_baseline: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Everything that was read, with nothing in the way of recording it.
+
+    Attributes:
+        request: what was asked.
+        folder: where the samples lie.
+        con: connection that answers the relations over them.
+        told: what files say beside samples.
+        files: every file that was read.
+        arms: systems, the baseline first.
+        metrics: metrics of the campaign, in the order in which files state them.
+        notes: what the user should know, what was counted included.
+    """
+
+    request: Request
+    folder: Path
+    con: duckdb.DuckDBPyConnection
+    told: Told
+    files: tuple[FileFacts, ...]
+    arms: tuple[Arm, ...]
+    metrics: tuple[Metric, ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def preferred(self) -> str:
+        """Name of the metric that ranks candidates."""
+        return self.request.metrics[0] if self.request.metrics else self.metrics[0].name
+
+    def rows(self, query: str) -> list[dict[str, Any]]:
+        """Return the rows of a query over the relations."""
+        return _rows(self.con, query)
+
+
+@contextmanager
+def open_intake(
+    request: Request, folder: Path, advance: Callable[[int], None] = lambda _bytes: None
+) -> Iterator[Intake]:
+    """Read everything that was asked for into a folder, and decide what each sample is.
+
+    Args:
+        request: what is to be taken in.
+        folder: an empty folder for what is read; the caller removes it.
+        advance: told how many bytes were read since the last call.
+
+    Raises:
+        IngestError: listing everything that stands in the way.
+        OpfieldError: where what the user asked for cannot be.
+    """
+    facts: list[FileFacts] = []
+    with Spool(folder) as spool:
+        for asked in request.asked:
+            _read(asked, request, spool, facts, advance)
+    told = spool.told
+    if told.refused:
+        raise _refusal(told.refused)
+    arms = _arms(told.systems, request)
+    metrics = settled_metrics(told.metrics, request)
+    con = duckdb.connect(config={"threads": 2, "memory_limit": _MEMORY, "temp_directory": str(folder / "spill")})
+    try:
+        _install(con, folder, arms, request)
+        offences = _rows(con, "from offences order by reason, place limit 1000")
+        if offences:
+            raise _refusal([_offence(row) for row in offences])
+        notes = (*told.notes, *_counted(con, told, request))
+        yield Intake(request, folder, con, told, tuple(facts), arms, metrics, notes)
+    finally:
+        con.close()
+
+
+def _read(asked: Asked, request: Request, spool: Spool, facts: list[FileFacts], advance: Callable[[int], None]) -> None:
+    sources, notes = sources_of(asked)
+    for note in notes:
+        spool.take(note)
+    facts.extend(file_facts([*sources, *option_files(asked.reader, asked.options)]))
+    old_names = {new: old for old, new in request.renames.items()}
+    metrics = tuple(old_names.get(name, name) for name in request.metrics)
+    for record in asked.reader.read(Reading(sources, asked.options, metrics, advance)):
+        spool.take(record)
+        if isinstance(record, System):
+            spool.told.readers[record.key] = asked.reader.name
+
+
+def _arms(systems: Sequence[System], request: Request) -> tuple[Arm, ...]:
+    """Return the systems under labels of their own, the baseline first."""
+    labels = [system.label for system in systems]
+    told_apart = [
+        replace(system, label=f"{system.label} ({system.place})") if labels.count(system.label) > 1 else system
+        for system in systems
+    ]
+    if len({system.label for system in told_apart}) < len(told_apart):
+        raise IngestError(f"system {max(labels, key=labels.count)!r} stands twice; the files say the same of both")
+    listed = ", ".join(repr(system.label) for system in told_apart) or "none"
+    if request.baseline is None:
+        raise IngestError(f"which is the baseline? Name it with --baseline; the files hold {listed}")
+    baseline = _named(request.baseline, told_apart, listed)
+    if len(told_apart) < 2:
+        raise IngestError(
+            f"the files hold one system, {listed}, so that there is nothing to compare it with; name more"
+        )
+    for system in told_apart:
+        check_label("system label", system.label)
+    candidates = [
+        replace(system, label=f"{system.label} (candidate)") if system.label == BASELINE_LABEL else system
+        for system in told_apart
+        if system.key != baseline.key
+    ]
+    return (Arm(baseline, True), *(Arm(system, False) for system in sorted(candidates, key=lambda each: each.label)))
+
+
+def _named(name: str, systems: Sequence[System], listed: str) -> System:
+    """Return the one system that a name means: by label, then by alias."""
+    found = [system for system in systems if system.label == name] or [
+        system for system in systems if name in system.aliases
+    ]
+    if len(found) == 1:
+        return found[0]
+    what = "names no system" if not found else f"names {len(found)} systems"
+    raise IngestError(f"--baseline {name!r} {what}; the files hold {listed}")
+
+
+def _install(con: duckdb.DuckDBPyConnection, folder: Path, arms: Sequence[Arm], request: Request) -> None:
+    con.execute("set variable pair_by = $1", [request.pairs_by])
+    con.execute("set variable coupling = $1", [request.coupling])
+    for table in ("samples", "expected"):
+        con.execute(f"create view {table} as from read_parquet('{_quoted(folder / table)}.parquet')")
+    con.execute(
+        "create table systems (system varchar, label varchar, is_baseline boolean, run varchar, place varchar, "
+        "position integer)"
+    )
+    con.executemany(
+        "insert into systems values ($1, $2, $3, $4, $5, $6)",
+        [
+            [arm.system.key, arm.system.label, arm.is_baseline, arm.system.run, arm.system.place, position]
+            for position, arm in enumerate(arms)
+        ],
+    )
+    for name in _RELATIONS:
+        sql = files("opfield.ingest").joinpath("sql", f"{name}.sql").read_text("utf-8")
+        # What several relations read is worked out once.
+        kind = "table" if name in ("mentions", "named_cases", "distinct_samples", "grid", "placed_samples") else "view"
+        con.execute(f"create {kind} {name} as {sql}")
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
+
+
+def _counted(con: duckdb.DuckDBPyConnection, told: Told, request: Request) -> Iterator[Note]:
+    """Yield what SQL counted: duplicates, matches, denominators.
+
+    Raises:
+        IngestError: where a candidate shares no case with the baseline.
+    """
+    (doubles,) = _rows(con, "select count(*) - (select count(*) from distinct_samples) as doubles from samples")
+    if doubles["doubles"]:
+        yield Note(f"{doubles['doubles']} exact duplicates were dropped", "")
+    refused = []
+    by = "what was asked" if request.pairs_by == "input" else "keys"
+    for row in _rows(con, "from matches order by label"):
+        ways = _rows(con, "from other_matches where system = ? order by shared desc, way limit 3", [row["system"]])
+        others = "; ".join(f"{way['way']} would pair {way['shared']}" for way in ways)
+        if not row["shared"]:
+            remedy = others or "no other way of writing keys pairs any; are these the same cases?"
+            reason = f"shares no case with the baseline ({row['of_baseline']} there, {row['only_here']} here), by {by}"
+            refused.append(Refused(row["label"], reason, remedy))
+        elif row["only_here"] or row["shared"] < row["of_baseline"]:
+            text = (
+                f"{row['shared']} cases pair by {by}; {row['of_baseline'] - row['shared']} of the baseline and "
+                f"{row['only_here']} of the candidate do not, and stay as missing"
+            )
+            yield Note(f"{text}. {others[0].upper()}{others[1:]}" if others else text, row["label"])
+    if refused:
+        raise _refusal(refused)
+    undeclared = _rows(con, "select count(*) as squares from grid where not is_declared and found > 0")
+    if undeclared[0]["squares"]:
+        yield Note("the files do not declare their trials: the denominator is what is there, not what was planned", "")
+    extra = _rows(
+        con,
+        """
+        select count(*) as cells
+        from grid
+        inner join (
+            select system, identity, max(repeats) as declared
+            from mentions
+            where sample_ix is null
+            group by system, identity
+        ) as promises using (system, identity)
+        where grid.found > promises.declared
+        """,
+    )
+    if extra[0]["cells"]:
+        yield Note(f"{extra[0]['cells']} cases have more repeats than their file declares; all are kept", "")
+    if told.naive_times:
+        yield Note(
+            f"times of {told.naive_times} samples have no zone, so that they are no instants; the native evidence "
+            "keeps them",
+            "",
+        )
+
+
+def _offence(row: dict[str, Any]) -> Refused:
+    place = row["place"] if row["other_place"] in (None, row["place"]) else f"{row['place']} and {row['other_place']}"
+    return Refused(place or "", row["reason"], row["remedy"])
+
+
+def _refusal(refused: Sequence[Refused]) -> IngestError:
+    told = [": ".join(filter(None, [each.place, f"{each.reason}; {each.remedy}"])) for each in refused]
+    distinct = list(dict.fromkeys(told))
+    if len(distinct) == 1:
+        return IngestError(distinct[0])
+    shown = "\n".join(f"  {line}" for line in distinct[:_MOST_LISTED])
+    more = f"\n  and {len(distinct) - _MOST_LISTED} more" if len(distinct) > _MOST_LISTED else ""
+    return IngestError(f"{len(distinct)} things stand in the way, and nothing was recorded:\n{shown}{more}")
+
+
+def _rows(con: duckdb.DuckDBPyConnection, query: str, given: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    found = con.execute(query, list(given))
+    names = [column[0] for column in found.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
