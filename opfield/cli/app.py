@@ -15,7 +15,7 @@ from typing import Any, Final
 import click
 import duckdb
 
-from opfield.cli import confirm, keep, look, power, review, work
+from opfield.cli import confirm, ingest, keep, look, power, review, work
 from opfield.cli.render import err, visible
 from opfield.errors import OpfieldError
 
@@ -36,7 +36,15 @@ def cli() -> None:
     """
 
 
-for command in (*work.COMMANDS, *review.COMMANDS, *confirm.COMMANDS, *power.COMMANDS, *look.COMMANDS, *keep.COMMANDS):
+for command in (
+    *work.COMMANDS,
+    *review.COMMANDS,
+    *confirm.COMMANDS,
+    *power.COMMANDS,
+    *ingest.COMMANDS,
+    *look.COMMANDS,
+    *keep.COMMANDS,
+):
     cli.add_command(command)
 
 
