@@ -9,15 +9,18 @@ from __future__ import annotations
 import hashlib
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
-import pyarrow as pa
 
 from opfield.campaign.reducer import CampaignState, fold
 from opfield.warehouse import ledger
 from opfield.warehouse.durable import write_bytes
 from opfield.warehouse.layout import checkpoint_file
+
+if TYPE_CHECKING:
+    # Loaded where it is used: that takes longer than a small question to DuckDB.
+    import pyarrow as pa
 
 #: Histories below this many events are folded faster than a checkpoint is read.
 WORTH_IT: Final = 20_000
@@ -44,6 +47,8 @@ def save_state(root: Path, state: CampaignState) -> None:
     """Keep a state as the campaign's checkpoint, where the history is long enough to gain from it."""
     if state.sequence < WORTH_IT:
         return
+    import pyarrow as pa
+
     pairs = [pair for accepted in state.accepted.values() for pair in accepted]
     told = {
         "campaign_id": state.campaign_id,
@@ -76,6 +81,8 @@ def save_state(root: Path, state: CampaignState) -> None:
 
 def _read(root: Path, campaign_id: str) -> CampaignState | None:
     """Return the state that the checkpoint holds; None where there is none, or not a whole one of this campaign."""
+    import pyarrow as pa
+
     try:
         head, _, body = checkpoint_file(root, campaign_id).read_bytes().partition(b"\n")
         if head != _sum(body):

@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any, Final
 
 import duckdb
-import pyarrow as pa
 
 from opfield.core import canonical_json
 from opfield.errors import DeclarationError
@@ -57,6 +56,8 @@ def _install(
     names: tuple[str, ...],
 ) -> None:
     """Create the relations over a ledger that holds the first event alone."""
+    import pyarrow as pa
+
     event = {
         "campaign_id": campaign_id,
         "sequence": 1,

@@ -12,12 +12,17 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Final
 
 from opfield.prob import Seed
+
+if TYPE_CHECKING:
+    # Loaded where it is used: most commands compute no evidence.
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Counts = NDArray[np.int64]
+    Numbers = NDArray[np.float64]
 
 RESAMPLES: Final = 9_999
 #: Units below which percentile limits of a bootstrap are not to be relied on.
@@ -26,9 +31,6 @@ LEAST_UNITS: Final = 50
 _CHUNK: Final = 4_000_000
 #: A quantile is taken as a fraction of at most this denominator, so that ranks are whole numbers.
 _DENOMINATOR: Final = 1_000_000
-
-Counts = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,8 @@ class _Ranked:
 
     @classmethod
     def of(cls, cells: Sequence[CellValue], codes: Mapping[str, int], q: Fraction) -> _Ranked:
+        import numpy as np
+
         values = np.array([cell.value for cell in cells], dtype=np.float64)
         clusters = np.array([codes[cell.cluster] for cell in cells], dtype=np.int64)
         order = np.argsort(values, kind="stable")
@@ -130,6 +134,8 @@ class _Ranked:
 
     def quantiles(self, counts: Counts) -> Numbers:
         """Return the quantile in each resample; `counts` is resamples × clusters: how often each was drawn."""
+        import numpy as np
+
         below = np.cumsum(counts[:, self.clusters], axis=1)
         is_enough = below * self.q.denominator >= below[:, -1:] * self.q.numerator
         chosen: Numbers = self.values[np.argmax(is_enough, axis=1)]
@@ -138,6 +144,8 @@ class _Ranked:
 
 def _resampled(ranked: Mapping[str, _Ranked], units: int, seed: Seed) -> dict[str, Numbers]:
     """Return the bootstrap distribution of each candidate's quantile; all share the resamples."""
+    import numpy as np
+
     if not ranked:
         return {}
     widest = max(units, *(len(each.values) for each in ranked.values()))
@@ -150,6 +158,8 @@ def _resampled(ranked: Mapping[str, _Ranked], units: int, seed: Seed) -> dict[st
 
 def _draws(units: int, chunk: int, seed: Seed) -> Iterator[Counts]:
     """Yield how often each unit was drawn, at most `chunk` resamples at a time; the chunks change no draw."""
+    import numpy as np
+
     # Raw words of a bit generator are the same in every version of NumPy; what Generator makes of them is not.
     words = np.random.PCG64(seed.value)
     for first in range(0, RESAMPLES, chunk):
@@ -163,6 +173,8 @@ def _draws(units: int, chunk: int, seed: Seed) -> Iterator[Counts]:
 
 def _limits(estimate: float, resampled: Numbers, alpha: float) -> tuple[float, float, float]:
     """Return the estimate and the percentile limits, rounded outwards to values of the distribution."""
+    import numpy as np
+
     ordered = np.sort(resampled)
     low = math.floor(round((RESAMPLES + 1) * alpha, 6))
     return estimate, float(ordered[low - 1]), float(ordered[RESAMPLES - low])

@@ -12,18 +12,20 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Final
 
 from opfield.prob import Seed
+
+if TYPE_CHECKING:
+    # Loaded where it is used: most commands compute no evidence.
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
 
 DRAWS: Final = 9_999
 #: Statistics this close are equal: rounding must not decide whether a permutation reaches what was seen.
 _SLACK: Final = 1e-9
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ def _adjusted(
     tested: Mapping[tuple[str, str], Sequence[UnitValue]], line: float, seed: Seed
 ) -> dict[tuple[str, str], float]:
     """Return the step-down p-value of each hypothesis."""
+    import numpy as np
+
     if not tested:
         return {}
     clusters = sorted({unit.cluster for listed in tested.values() for unit in listed})
@@ -126,6 +130,8 @@ def _scaled(units: Sequence[UnitValue], clusters: Sequence[str], line: float) ->
 
 def signs(seed: Seed, cluster: str) -> Numbers:
     """Return +1 or -1 of a unit in each draw: bits of SHAKE-256, so that they are the same everywhere and for good."""
+    import numpy as np
+
     stream = hashlib.shake_256(f"opfield/flips/v1\0{seed.hex}\0{cluster}".encode())
     bits = np.unpackbits(np.frombuffer(stream.digest((DRAWS + 7) // 8), dtype=np.uint8))[:DRAWS]
     return 1.0 - 2.0 * bits.astype(np.float64)

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pyarrow as pa
 
 from opfield.errors import WarehouseError, unknown_name
 from opfield.warehouse.locate import contract_folder
 from opfield.warehouse.sql_text import parsed
+
+if TYPE_CHECKING:
+    # Loaded where it is used: that takes longer than a small question to DuckDB.
+    import pyarrow as pa
 
 TABLE_NAMES = ("events", "cells", "measurements", "cases", "candidates", "metrics", "artifacts")
 """The tables of a warehouse, the authority first."""
@@ -85,6 +88,8 @@ def arrow_schema(table: str) -> pa.Schema:
     Raises:
         UnknownNameError: No contract bears this name.
     """
+    import pyarrow as pa
+
     contract = load_contract()
     if table not in contract:
         raise unknown_name("table", table, contract)

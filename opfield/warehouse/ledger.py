@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Final
-
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Final
 
 from opfield.errors import DamageError, LostRaceError
 from opfield.warehouse.contract import arrow_schema
 from opfield.warehouse.durable import publish_new, write_temporary
 from opfield.warehouse.layout import FIRST, segment_name, table_folder
+
+if TYPE_CHECKING:
+    # Loaded where it is used: that takes longer than a small question to DuckDB.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 SCHEMA_VERSION: Final = 1
 
@@ -114,6 +115,8 @@ def _schema() -> pa.Schema:
 
 def as_table(events: Sequence[Event]) -> pa.Table:
     """Return events as rows of the table `events`."""
+    import pyarrow as pa
+
     schema = _schema()
     columns = [[getattr(event, name) for event in events] for name in schema.names]
     arrays = [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
@@ -142,6 +145,8 @@ def publish(root: Path, events: Sequence[Event]) -> pa.Table:
 
 def write_parquet(table: pa.Table, path: Path | io.BytesIO) -> None:
     """Write rows as the warehouse's Parquet files are written."""
+    import pyarrow.parquet as pq
+
     pq.write_table(table, path, compression="zstd")
 
 
@@ -158,6 +163,8 @@ def read_segment(path: Path, after: int = 0) -> Iterator[Event]:
     Raises:
         DamageError: where the file is no whole segment.
     """
+    import pyarrow.compute as pc
+
     schema = _schema()
     with _reading(path, schema.names) as file:
         groups = [ix for ix in range(file.num_row_groups) if _may_hold(file.metadata.row_group(ix), after)]
@@ -186,6 +193,8 @@ def read_history(root: Path, campaign_id: str) -> pa.Table:
     Raises:
         DamageError: where a segment cannot be read.
     """
+    import pyarrow as pa
+
     tables = [read_table(path, "events") for path in segments(root, campaign_id)]
     return pa.concat_tables([_schema().empty_table(), *tables])
 
@@ -210,6 +219,8 @@ def read_table(path: Path, table: str, columns: Sequence[str] | None = None) -> 
     Raises:
         DamageError: where it is cut short or altered beyond reading.
     """
+    import pyarrow as pa
+
     schema = arrow_schema(table)
     chosen = schema if columns is None else pa.schema([schema.field(name) for name in columns])
     # Not through a dataset: a partition folder in the path must not become a column.
@@ -220,6 +231,9 @@ def read_table(path: Path, table: str, columns: Sequence[str] | None = None) -> 
 @contextmanager
 def _reading(path: Path, columns: Sequence[str]) -> Iterator[pq.ParquetFile]:
     """Open a file that has these columns, and turn what reading it raises into the error that names it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetFile(path) as file:
             missing = set(columns) - set(file.schema_arrow.names)

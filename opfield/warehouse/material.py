@@ -8,8 +8,6 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 
-import pyarrow as pa
-
 from opfield.errors import UnknownNameError
 from opfield.warehouse.artifacts import Artifact, read_content
 from opfield.warehouse.contract import arrow_schema
@@ -20,6 +18,8 @@ from opfield.warehouse.ledger import read_table, write_parquet
 
 def write_artifacts(root: Path, campaign_id: str, artifacts: Iterable[Artifact]) -> Path:
     """Write rows of the table `artifacts` as one file, named by the digest of its bytes, and return its path."""
+    import pyarrow as pa
+
     schema = arrow_schema("artifacts")
     rows = sorted(artifacts, key=lambda artifact: artifact.artifact_id)
     columns = {

@@ -9,11 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import orjson
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from opfield.core import canonical_json, digest, parse_json
 from opfield.errors import DamageError, IdentityError
@@ -21,6 +20,10 @@ from opfield.warehouse import ledger
 from opfield.warehouse.contract import TableContract, load_contract, projection_query
 from opfield.warehouse.durable import replace, write_bytes, write_temporary
 from opfield.warehouse.layout import SEAL_PLAN, SEALED, digests_folder, partition, relative, segment_name, table_folder
+
+if TYPE_CHECKING:
+    # Loaded where it is used: that takes longer than a small question to DuckDB.
+    import pyarrow as pa
 
 #: Returns the contents of artifacts of the campaign being projected, by id.
 ReadArtifacts = Callable[[Collection[str]], dict[str, bytes]]
@@ -38,6 +41,9 @@ def projected_tables() -> dict[str, TableContract]:
 
 def register_segment(con: duckdb.DuckDBPyConnection, events: pa.Table, read_artifacts: ReadArtifacts) -> None:
     """Offer a segment to projections as `segment`, and the artifacts it names as `segment_artifacts`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     con.register("segment", events)
     needed: set[str] = set()
     for kind, members in _ARTIFACT_MEMBERS.items():
@@ -64,6 +70,8 @@ def project(
     retained: Mapping[str, str],
 ) -> None:
     """Write the projections of one segment, then the digests of its files and of the artifacts `retained` for it."""
+    import pyarrow.compute as pc
+
     name = segment_name(first_sequence)
     register_segment(con, events, read_artifacts)
     types = set(pc.unique(events["type"]).to_pylist())

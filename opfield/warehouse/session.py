@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import duckdb
-import polars as pl
 
 from opfield.core import digest_hex, parse_json
 from opfield.errors import OpfieldError, UnknownNameError, WarehouseError, unknown_name
@@ -22,6 +21,10 @@ from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.sql_text import names_read
 from opfield.warehouse.store import default_root, open_store
 from opfield.warehouse.views import ViewSet, install, install_some, load_views
+
+if TYPE_CHECKING:
+    # Loaded where it is used: that takes longer than a small question to DuckDB.
+    import polars as pl
 
 Answer = TypeVar("Answer")
 
@@ -239,6 +242,8 @@ class Warehouse:
         Raises:
             UnknownNameError: listing the known relations.
         """
+        import polars as pl
+
         if relation in TABLE_NAMES:
             pattern = str(self.root / relation / "*" / "*.parquet")
             return pl.scan_parquet(pattern, hive_partitioning=False)
