@@ -194,6 +194,7 @@ def _stated(intake: Intake) -> tuple[Mapping[str, Any], ...]:
             "metric": None if each.metric is None else renames.get(each.metric, each.metric),
             "name": each.name or each.figure,
             "value": float(each.value),
+            "decimals": each.decimals,
             "place": each.place,
         }
         for each in intake.told.stated

@@ -178,6 +178,7 @@ class Stated:
         place: where it is stated.
         metric: metric of a mean; None for counts.
         name: what the file calls the figure, such as `accuracy`.
+        decimals: decimals that the tool rounds the figure to; None where it does not round.
     """
 
     system: str
@@ -186,6 +187,7 @@ class Stated:
     place: str
     metric: str | None = None
     name: str = ""
+    decimals: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
