@@ -58,10 +58,12 @@ class _Seen:
     Attributes:
         keys: ids by their text; more than one where a text stands in two types.
         carried: number of samples.
+        unscored: number of samples that failed in nothing and yet have no score.
     """
 
     keys: dict[str, set[Key]] = field(default_factory=dict)
     carried: int = 0
+    unscored: int = 0
 
 
 def _read(reading: Reading) -> Iterator[Record]:
@@ -142,6 +144,8 @@ def _samples(
             seen.keys.setdefault(str(key), set()).add(key)
             if record.groups:
                 groups.setdefault((setting.suite, type(key), key), record.groups)
+            is_failed = record.failure is not None and record.failure.code != "unscored"
+            seen.unscored += not is_failed and not record.values and not record.missing
             yield from _contradictions(record, shapes)
         yield record
     yield from _counted(log, tally)
@@ -234,9 +238,9 @@ def _notes(log: Log, system: str, seen: _Seen) -> Iterator[Note | Stated]:
             yield Stated(system, "samples", planned[0], place, name=planned[1])
     elif not seen.carried:
         yield Note("the log carries no samples", place)
-    if seen.carried and not log.survey.shapes:
-        what = "its scorers scored none of them" if has_scorers(log) else "it has no scorer"
-        yield Note(f"nothing is scored: {what}; `inspect score` can do it", place)
+    if seen.unscored and not log.survey.shapes:
+        what = "its scorers scored none" if has_scorers(log) else "it has no scorer"
+        yield Note(f"nothing is scored of {_many(seen.unscored, 'sample')}: {what}; `inspect score` can do it", place)
     if is_shuffled(log) and _are_positions(seen):
         yield Note("the dataset was shuffled and its ids count from 1: they may be positions", place)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeGuard
 
 from opfield.core import scrub
 from opfield.core.canonical import MAX_INTEGER
@@ -25,6 +25,11 @@ _LIMITS: Final = (
 )
 #: Reducers that leave the value of a single epoch as it is.
 _IDLE_REDUCERS: Final = frozenset({None, "mean", "mode", "median", "max"})
+#: What Inspect calls the trials that were to be, and those that it counted.
+_COUNTS: Final[tuple[tuple[Literal["samples", "scored"], str], ...]] = (
+    ("samples", "total_samples"),
+    ("scored", "completed_samples"),
+)
 _DEEPEST: Final = 200
 
 
@@ -52,7 +57,7 @@ def model_says(log: Log) -> dict[str, Any]:
     """Return what a log says of the model and of the tool, whatever the task."""
     spec = log.header["eval"]
     url = spec.get("model_base_url")
-    return _said(
+    said: dict[str, Any] = _said(
         {
             "tool": "inspect_ai",
             "version": _mapping(spec.get("packages")).get("inspect_ai"),
@@ -63,13 +68,14 @@ def model_says(log: Log) -> dict[str, Any]:
             "generate_config": spec.get("model_generate_config"),
         }
     )
+    return said
 
 
 def task_says(log: Log) -> dict[str, Any]:
     """Return what a log says of the task and of how it is solved; nothing of the run, such as times and ids."""
     spec, plan = log.header["eval"], _mapping(log.header.get("plan"))
     config = _mapping(spec.get("config"))
-    return _said(
+    said: dict[str, Any] = _said(
         {
             "task": spec.get("task"),
             "task_version": spec.get("task_version"),
@@ -81,6 +87,7 @@ def task_says(log: Log) -> dict[str, Any]:
             "limits": {name: config[name] for name in _LIMITS if config.get(name) is not None},
         }
     )
+    return said
 
 
 def run_of(log: Log) -> str | None:
@@ -149,10 +156,9 @@ def figures_of(log: Log, system: str) -> Iterator[Stated | Note]:
     """
     place = f"{place_of(log)} results"
     results = _mapping(log.header.get("results"))
-    for figure, name in (("samples", "total_samples"), ("scored", "completed_samples")):
-        if is_finite(results.get(name)):
-            stated: Any = figure
-            yield Stated(system, stated, float(results[name]), place, name=name)
+    for figure, name in _COUNTS:
+        if is_finite(value := results.get(name)):
+            yield Stated(system, figure, float(value), place, name=name)
     epochs = epochs_of(log)
     reducers = _mapping(log.header["eval"].get("config")).get("epochs_reducer")
     for score in stated_scores(log.header):
@@ -160,12 +166,12 @@ def figures_of(log: Log, system: str) -> Iterator[Stated | Note]:
         is_mean = reducer == "mean" or (reducer is None and reducers in (None, ["mean"]))
         if not is_mean and not (epochs == 1 and isinstance(reducer, str | None) and reducer in _IDLE_REDUCERS):
             continue
-        for name, figure in _mapping(score.get("metrics")).items():
-            if name.rpartition("/")[2] not in ("accuracy", "mean") or not isinstance(figure, Mapping):
+        for name, told in _mapping(score.get("metrics")).items():
+            if name.rpartition("/")[2] not in ("accuracy", "mean") or not isinstance(told, Mapping):
                 continue
-            if figure.get("group") is not None:
+            if told.get("group") is not None:
                 continue
-            metric, value = metric_stated(log.survey, score), figure.get("value")
+            metric, value = metric_stated(log.survey, score), told.get("value")
             if is_finite(value):
                 yield Stated(system, "mean", float(value), place, metric, name)
             elif value is not None:
@@ -193,7 +199,7 @@ def is_shuffled(log: Log) -> bool:
     return bool(_mapping(log.header["eval"].get("dataset")).get("shuffled"))
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MAX_INTEGER
 
 

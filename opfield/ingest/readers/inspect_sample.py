@@ -236,8 +236,8 @@ def _used(raw: Mapping[str, Any]) -> tuple[float | None, int | None, int | None]
     models = [use for use in usage.values() if isinstance(use, Mapping)] if isinstance(usage, Mapping) else []
     if not models:
         return None, None, None
-    costs = [use.get("total_cost") for use in models]
-    cost = sum(float(each) for each in costs if is_finite(each)) if all(map(is_finite, costs)) else None
+    costs = [float(cost) for use in models if is_finite(cost := use.get("total_cost"))]
+    cost = sum(costs) if len(costs) == len(models) else None
     sent = received = 0
     for use in models:
         given, out, total = (_tokens(use, name) for name in ("input_tokens", "output_tokens", "total_tokens"))
@@ -254,8 +254,8 @@ def _tokens(use: Mapping[str, Any], name: str) -> int:
 
 def _duration(raw: Mapping[str, Any]) -> float | None:
     for name in ("total_time", "working_time"):
-        if is_finite(raw.get(name)):
-            return float(raw[name])
+        if is_finite(seconds := raw.get(name)):
+            return float(seconds)
     return None
 
 

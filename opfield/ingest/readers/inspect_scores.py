@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeGuard
 
 from opfield.core import MissingReason
 from opfield.metric import MAX_MAGNITUDE, Metric
@@ -146,7 +146,7 @@ def metric_of(name: str, shapes: Iterable[Shape]) -> Metric:
     return Metric(name)
 
 
-def is_finite(value: Any) -> bool:
+def is_finite(value: Any) -> TypeGuard[int | float]:
     """Return whether a stated figure is a number that can be set beside another."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(_as_float(value))
 

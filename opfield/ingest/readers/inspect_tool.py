@@ -14,8 +14,8 @@ def read_with_tool(
 ) -> tuple[dict[str, Any], Callable[[Advance], Iterator[tuple[str, Any]]]]:
     """Return the header of a log, and what yields place and sample, in the form of a log that is read plainly.
 
-    Inspect holds the whole log in memory: what yields samples one by one passes over those that the header does not
-    list.
+    Inspect holds the whole log in memory while it yields samples: its way of reading them one by one passes over those
+    that the header does not list.
 
     Args:
         source: the log.
@@ -34,7 +34,7 @@ def read_with_tool(
         ) from None
 
     def told(error: Exception) -> IngestError:
-        why = " ".join(str(error).split())[:300]
+        why = " ".join(str(error.__cause__ or error).split())[:300]
         return IngestError(
             f"{source.name} is refused by Inspect itself ({why}); upgrade with pip install -U inspect-ai, or leave "
             "it out"
@@ -43,16 +43,18 @@ def read_with_tool(
     path = str(source.path)
     try:
         header = _as_json(read_eval_log(path, header_only=True, format=form))
-    except Exception as error:  # Inspect raises whatever its parts raise
-        raise told(error) from None
+    except Exception:  # Inspect raises whatever its parts raise
+        # It reads some headers only together with the samples, such as one that states no version.
+        try:
+            header = _as_json(read_eval_log(path, format=form))
+        except Exception as error:
+            raise told(error) from None
 
     def samples(advance: Advance) -> Iterator[tuple[str, Any]]:
         try:
             for sample in read_eval_log(path, format=form).samples or ():
                 yield f"{source.name}: sample {sample.id!r} epoch {sample.epoch}", _as_json(sample)
-        except IngestError:
-            raise
-        except Exception as error:  # as above
+        except Exception as error:
             raise told(error) from None
         advance(source.path.stat().st_size)
 
@@ -61,6 +63,6 @@ def read_with_tool(
 
 def _as_json(value: Any) -> dict[str, Any]:
     dumped: dict[str, Any] = value.model_dump(
-        mode="json", exclude_none=True, fallback=str, exclude={"samples", "reductions"}
+        mode="json", exclude_unset=True, exclude_none=True, fallback=str, exclude={"samples", "reductions"}
     )
     return dumped
