@@ -117,7 +117,7 @@ def open_intake(
         offences = _rows(con, "from offences order by reason, place limit 1000")
         if offences:
             raise _refusal([_offence(row) for row in offences])
-        notes = (*told.notes, *_counted(con, told, request))
+        notes = (*told.notes, *_same_bytes(facts), *_counted(con, told, request))
         yield Intake(request, folder, con, told, tuple(facts), arms, metrics, notes)
     finally:
         con.close()
@@ -199,6 +199,14 @@ def _install(con: duckdb.DuckDBPyConnection, folder: Path, arms: Sequence[Arm], 
 
 def _quoted(path: Path) -> str:
     return str(path).replace("'", "''")
+
+
+def _same_bytes(facts: Sequence[FileFacts]) -> Iterator[Note]:
+    first: dict[str, str] = {}
+    for each in facts:
+        if each.digest in first and each.size_bytes:
+            yield Note(f"holds the same bytes as {first[each.digest]}", each.name)
+        first.setdefault(each.digest, each.name)
 
 
 def _counted(con: duckdb.DuckDBPyConnection, told: Told, request: Request) -> Iterator[Note]:

@@ -82,20 +82,13 @@ def file_facts(sources: Sequence[Source]) -> list[FileFacts]:
     """Return name, digest and size of every file of the sources, files in folders included, sorted by name.
 
     Raises:
-        IngestError: where one cannot be read, or two sources are the same file.
+        IngestError: where one cannot be read.
     """
     facts: list[FileFacts] = []
-    first: dict[str, str] = {}
     for source in sources:
         for path in sorted(_files(source.path)) if source.path.is_dir() else [source.path]:
             inside = "" if path == source.path else f"/{path.relative_to(source.path).as_posix()}"
-            fact = FileFacts(f"{source.name}{inside}", *_digest(path, source.name))
-            if not inside and fact.size_bytes and fact.digest in first:
-                raise IngestError(
-                    f"{first[fact.digest]} and {fact.name} hold the same bytes, so that they are one run; name it once"
-                )
-            first[fact.digest] = fact.name
-            facts.append(fact)
+            facts.append(FileFacts(f"{source.name}{inside}", *_digest(path, source.name)))
     return sorted(facts, key=lambda each: (each.name, each.digest))
 
 

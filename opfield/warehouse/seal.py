@@ -30,6 +30,9 @@ _PART: Final = ".part"
 #: How many files hold the candidates' rows, so that every core of a small machine has one to read.
 CANDIDATE_FILES: Final = 2
 
+#: Artifacts of more bytes stay in the files that they are in: merging them earns little and takes their size in memory.
+MOST_MERGED: Final = 64 * 2**20
+
 _ORDER: Final = {
     "cells": "case_id, repeat, candidate_id, sequence",
     "measurements": "metric, case_id, repeat, candidate_id",
@@ -92,7 +95,7 @@ def seal_campaign(root: Path, campaign_id: str, con: duckdb.DuckDBPyConnection, 
             _merge(con, old, f"select * from parts where {condition} order by {order}", target)
             merged.append(target)
     old = _data_files(root, "artifacts", campaign_id)
-    if len(old) > 1:
+    if len(old) > 1 and sum(path.stat().st_size for path in old) <= MOST_MERGED:
         remove += old
         target = table_folder(root, "artifacts", campaign_id) / "sealed"
         _merge(con, old, "select distinct on (artifact_id) * from parts order by artifact_id", target)
