@@ -310,6 +310,11 @@ def test_an_error_beside_a_grade_is_a_failed_assertion_in_versions_without_a_rea
     assert sample_of(tmp_path, graded).status is Status.SUCCESS
 
 
+def test_a_failed_assertion_without_its_grading_is_still_no_error(tmp_path: Path) -> None:
+    stripped = result(success=False, score=0, failureReason=1, error="Expected 4", gradingResult=None)
+    assert sample_of(tmp_path, stripped).status is Status.SUCCESS
+
+
 def test_no_output_is_counted_as_promptfoo_counts_it_and_noted(tmp_path: Path) -> None:
     empty = result(success=False, score=0, error="No output", gradingResult=None, response={})
     records = read(reader, written(tmp_path / "out.json", document(empty)))
@@ -425,6 +430,19 @@ def test_figures_over_the_whole_file_are_of_its_only_system(tmp_path: Path) -> N
     two = written(tmp_path / "two.json", document(result(), result(column=1, provider="b"), stats=stats))
     assert [each.value for each in only(Stated, read(reader, one))] == [4, 4, 0.75]
     assert only(Stated, read(reader, two)) == []
+
+
+def test_figures_of_versions_that_do_not_number_columns_are_of_the_system_of_that_name(tmp_path: Path) -> None:
+    row = {name: value for name, value in result().items() if name != "promptIdx"}
+    head = {"head": {"prompts": [column(testPassCount=3, testFailCount=1), column(provider="b", testPassCount=1)]}}
+    records = read(reader, written(tmp_path / "out.json", document(row, version=1, table=head)))
+    system = only(System, records)[0]
+    assert system.says["prompt"]["raw"] == "plain: {{question}}"
+    assert [(each.system, each.value) for each in only(Stated, records)] == [
+        (system.key, 4),
+        (system.key, 4),
+        (system.key, 0.75),
+    ]
 
 
 def test_a_large_document_is_read_element_by_element_to_the_same_records(
