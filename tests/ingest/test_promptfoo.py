@@ -437,6 +437,8 @@ def test_figures_of_versions_that_do_not_number_columns_are_of_the_system_of_tha
     head = {"head": {"prompts": [column(testPassCount=3, testFailCount=1), column(provider="b", testPassCount=1)]}}
     records = read(reader, written(tmp_path / "out.json", document(row, version=1, table=head)))
     system = only(System, records)[0]
+    assert len(only(System, records)) == 2
+    assert only(Sample, records)[0].system == system.key
     assert system.says["prompt"]["raw"] == "plain: {{question}}"
     assert [(each.system, each.value) for each in only(Stated, records)] == [
         (system.key, 4),
