@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from opfield.cli.options import json_option, warehouse_option
 from opfield.cli.progress import TerminalProgress
-from opfield.cli.reader_words import asked_of
+from opfield.cli.reader_words import asked_of, defaults
 from opfield.cli.render import cell, plural, print_facts, print_json, print_table, say
 from opfield.cli.verdict import exit_code, print_verdict, read_verdict
 from opfield.decision import Policy, gate
@@ -26,6 +27,7 @@ from opfield.ingest.installed import installed_reader_names, load_reader
 from opfield.ingest.intake import Intake, open_intake
 from opfield.ingest.records import Reader
 from opfield.ingest.request import Request
+from opfield.ingest.survey import survey
 
 _PASSED_ON: Final = {"ignore_unknown_options": True, "allow_extra_args": True}
 _POLICY: Final = ("gates", "prefer", "min_gain", "infers_to")
@@ -146,6 +148,49 @@ def readers_command(reader: str | None, as_json: bool) -> int:
         print_table(rows)
         say("`opfield readers NAME` says what one of them takes")
     return 0
+
+
+@click.command("survey", context_settings=_PASSED_ON)
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[READER] PATH... [READER OPTIONS]")
+@json_option
+def survey_command(words: Sequence[str], as_json: bool) -> int:
+    """Say what readers make of files and folders: what they hold, and what stands in the way of each.
+
+    Every installed reader is tried on what it recognizes; with the name of one in front only that one is, with its
+    options.
+    """
+    if words[0] in installed_reader_names():
+        (asked,) = asked_of(words)
+        found = survey(asked.paths, [asked.reader], {asked.reader.name: asked.options})
+    else:
+        readers = [load_reader(name) for name in installed_reader_names()]
+        found = survey([Path(word) for word in words], readers, {each.name: defaults(each) for each in readers})
+    rows = [asdict(each) for each in found]
+    if as_json:
+        print_json(rows)
+        return 0
+    print_table([_surveyed(row) for row in rows])
+    return 0
+
+
+def _surveyed(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a finding as one line."""
+    if row["reader"] is None:
+        return {"file": row["file"], "reader": None, **dict.fromkeys(_COUNTS), "refused": "no reader recognizes it"}
+    failures = ", ".join(f"{code} {count}" for code, count in row["failures"].items())
+    refused = f"{len(row['refused'])}: {row['refused'][0]}" if len(row["refused"]) > 1 else "".join(row["refused"])
+    return {
+        "file": row["file"],
+        "reader": row["reader"],
+        **{name: row[name] for name in ("systems", "samples", "cases", "repeats")},
+        "metrics": ", ".join(row["metrics"][:4]) + (", …" if len(row["metrics"]) > 4 else ""),
+        "failures": failures,
+        "missing": row["missing"],
+        "refused": refused or None,
+    }
+
+
+_COUNTS: Final = ("systems", "samples", "cases", "repeats", "metrics", "failures", "missing")
 
 
 def _print_reader(reader: Reader, as_json: bool) -> int:
@@ -318,4 +363,4 @@ def _print_intake(intake: Intake, as_json: bool) -> int:
     return 0
 
 
-COMMANDS: Final = (ingest_command, readers_command)
+COMMANDS: Final = (ingest_command, survey_command, readers_command)

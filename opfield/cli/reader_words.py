@@ -47,13 +47,18 @@ def asked_of(words: Sequence[str]) -> tuple[Asked, ...]:
             )
         readers.setdefault(name, load_reader(name))
         paths.setdefault(name, []).append(Path(rest))
-    options = {name: {each.name: each.default for each in reader.options} for name, reader in readers.items()}
+    options = {name: defaults(reader) for name, reader in readers.items()}
     for option, stated in given:
         _take_option(option, stated, readers, options)
     for name, found in paths.items():
         if not found:
             raise click.UsageError(f"name the files that reader {name!r} is to read")
     return tuple(Asked(reader, tuple(paths[name]), options[name]) for name, reader in readers.items())
+
+
+def defaults(reader: Reader) -> dict[str, Any]:
+    """Return the options of a reader as they are where the user gives none."""
+    return {option.name: option.default for option in reader.options}
 
 
 def _is_flag(name: str, only: str | None, words: Sequence[str], known: Sequence[str]) -> bool:

@@ -20,7 +20,7 @@ from opfield.experiment.space import BASELINE_LABEL
 from opfield.ingest.records import IngestError, Note, Reading, Refused, System
 from opfield.ingest.request import Request, settled_metrics
 from opfield.ingest.sources import Asked, FileFacts, file_facts, option_files, sources_of
-from opfield.ingest.spool import Spool, Told
+from opfield.ingest.spool import Spool, Told, spooled
 from opfield.metric import Metric
 
 #: Relations over what was read, in the order in which they build on each other.
@@ -177,8 +177,7 @@ def _named(name: str, systems: Sequence[System], listed: str) -> System:
 def _install(con: duckdb.DuckDBPyConnection, folder: Path, arms: Sequence[Arm], request: Request) -> None:
     con.execute("set variable pair_by = $1", [request.pairs_by])
     con.execute("set variable coupling = $1", [request.coupling])
-    for table in ("samples", "expected"):
-        con.execute(f"create view {table} as from read_parquet('{_quoted(folder / table)}.parquet')")
+    spooled(con, folder)
     con.execute(
         "create table systems (system varchar, label varchar, is_baseline boolean, run varchar, place varchar, "
         "position integer)"
@@ -195,10 +194,6 @@ def _install(con: duckdb.DuckDBPyConnection, folder: Path, arms: Sequence[Arm], 
         # What several relations read is worked out once.
         kind = "table" if name in ("mentions", "named_cases", "distinct_samples", "grid", "placed_samples") else "view"
         con.execute(f"create {kind} {name} as {sql}")
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")
 
 
 def _same_bytes(facts: Sequence[FileFacts]) -> Iterator[Note]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+import duckdb
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -238,6 +239,13 @@ def read_samples(folder: Path, columns: list[str]) -> Iterator[dict[str, Any]]:
     with pq.ParquetFile(folder / "samples.parquet") as file:
         for group in range(file.num_row_groups):
             yield from file.read_row_group(group, columns=columns).to_pylist()
+
+
+def spooled(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Create the views `samples` and `expected` over what a spool laid down."""
+    for table in ("samples", "expected"):
+        path = str(folder / f"{table}.parquet").replace("'", "''")
+        con.execute(f"create view {table} as from read_parquet('{path}')")
 
 
 class _Rows:
