@@ -243,6 +243,16 @@ def test_figures_of_the_command_of_ir_measures_are_read_too(tmp_path: Path) -> N
     assert "unless trec_eval had -c" in stated.name
 
 
+def test_an_evaluation_that_names_no_run_belongs_to_the_run_it_is_named_after(tmp_path: Path) -> None:
+    runs = [write_run(tmp_path / f"{name}.run", {"1": {"d": 1.0}}) for name in ("bm25", "bm25-rm3", "dense")]
+    qrels = write_qrels(tmp_path / "qrels", {"1": {"d": 1}})
+    printed = evaluation(tmp_path / "bm25-rm3.eval", "ndcg_cut_10 all 1.0000")
+    assert [one.system for one in only(Stated, read(reader, *runs, qrels=qrels, stated=(printed,)))] == ["bm25-rm3.run"]
+    nameless = evaluation(tmp_path / "out.eval", "ndcg_cut_10 all 1.0000")
+    (refused,) = only(Refused, read(reader, *runs, qrels=qrels, stated=(nameless,)))
+    assert refused.reason == "it does not say which of bm25.run, bm25-rm3.run, dense.run it is of"
+
+
 def test_an_evaluation_of_a_run_that_is_not_there_is_refused(tmp_path: Path) -> None:
     run, qrels = write_run(tmp_path / "a.run", {"1": {"d": 1.0}}), write_qrels(tmp_path / "qrels", {"1": {"d": 1}})
     printed = evaluation(tmp_path / "out.txt", "runid all other", "map all 0.5")

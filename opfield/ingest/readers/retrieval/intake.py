@@ -250,7 +250,9 @@ def _reconciled(
     printed: Printed, scored: Mapping[str, tuple[Source, _Scored]], measures: Measures, judgments: Judgments
 ) -> Iterator[Stated | Note | Refused]:
     """Yield the figures of an evaluation file for the run that it is of."""
-    named_alike = [key for key, (source, _) in scored.items() if printed.name.startswith(_stem(source.name))]
+    stems = {key: _stem(source.name) for key, (source, _) in scored.items()}
+    begun = {key: len(stem) for key, stem in stems.items() if printed.name.startswith(stem)}
+    named_alike = [key for key, length in begun.items() if length == max(begun.values())]
     tagged_alike = [key for key, (_, run) in scored.items() if printed.run and run.findings.tag == printed.run]
     both = [key for key in tagged_alike if key in named_alike]
     chosen = next((keys for keys in (both, tagged_alike, named_alike, list(scored)) if len(keys) == 1), None)

@@ -13,7 +13,7 @@ _WAYS: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
     ("regardless of case", str.casefold),
     ("without leading zeros", lambda key: key.lstrip("0") or "0"),
     ("as whole numbers", lambda key: _whole(key)),
-    ("without what stands before the number", lambda key: _whole(re.sub(r"^[^0-9]+", "", key))),
+    ("without what stands before the number", lambda key: _whole(re.sub(r"^[^0-9]+(?=[0-9])", "", key))),
 )
 
 
