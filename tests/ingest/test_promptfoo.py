@@ -161,6 +161,25 @@ def test_a_declared_system_without_a_result_is_still_announced(tmp_path: Path) -
     assert [stated.value for stated in only(Stated, records)] == [3, 0, 0]
 
 
+def test_the_user_may_name_the_providers_and_prompts_to_read(tmp_path: Path) -> None:
+    providers = [{"id": "a", "label": "first"}, {"id": "b"}]
+    prompts = [{"raw": "", "label": name} for name in ("p", "q")]
+    rows = [
+        result(column=2 * i + j, provider=provider, prompt=prompt)
+        for i, provider in enumerate(providers)
+        for j, prompt in enumerate(prompts)
+    ]
+    path = written(tmp_path / "out.json", document(*rows))
+    records = read(reader, path, provider=("first",), prompt=("q",))
+    assert [system.says["prompt"]["label"] for system in only(System, records)] == ["q"]
+    assert [sample.place for sample in only(Sample, records)] == ["out.json: results.results[1]"]
+    assert len(only(Sample, read(reader, path, prompt=("p",)))) == 2
+    with pytest.raises(IngestError, match=r"unknown prompt 'r'; .*known: p, q"):
+        read(reader, path, prompt=("r",))
+    with pytest.raises(IngestError, match=r"unknown provider 'c'; .*known: a, b, first"):
+        read(reader, path, provider=("c",))
+
+
 def test_the_filled_in_prompt_of_a_case_is_no_part_of_the_system(tmp_path: Path) -> None:
     systems = [
         only(System, read(reader, as_lines(tmp_path / "out.jsonl", result(question))))[0] for question in ("a", "b")

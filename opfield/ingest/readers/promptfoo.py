@@ -28,21 +28,28 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
-from opfield.core import Failure, MissingReason, Status, canonical_json, digest, digest_hex, scrub
+from opfield.core import MissingReason, Status, canonical_json, digest, digest_hex
 from opfield.errors import DeclarationError, IdentityError
 from opfield.ingest.readers.promptfoo_format import (
     Head,
     Row,
     is_count,
-    is_number,
     looks_like_promptfoo,
     read_head,
     read_rows,
-    without_secrets,
 )
-from opfield.ingest.readers.promptfoo_systems import Survey, described, stated, survey, system_key, test_bytes
+from opfield.ingest.readers.promptfoo_result import content, cost_usd, measured, outcome, seconds, tokens
+from opfield.ingest.readers.promptfoo_systems import (
+    Survey,
+    Wanted,
+    described,
+    stated,
+    survey,
+    system_key,
+    test_bytes,
+)
 from opfield.ingest.records import (
     OBSERVED,
     CaseRef,
@@ -59,22 +66,19 @@ from opfield.ingest.records import (
     Sample,
     Source,
 )
-from opfield.metric import MAX_MAGNITUDE, Metric
+from opfield.metric import Metric
 
 _PASS: Final = Metric("pass", kind="binary", description="whether the test passed")
 _SCORE: Final = Metric("score", description="score of the test over its assertions, as promptfoo weighs them")
 #: After so many results of a file were refused, the rest of it is not read.
 _MOST_REFUSED: Final = 50
 _MEMBER: Final = re.compile(r"(vars|metadata)\.(.+)|description", re.DOTALL)
-_NO_OUTPUT: Final = "No output"
-_TIMED_OUT: Final = "Evaluation timed out after "
-_NEVER_RAN: Final = "Evaluation exceeded max duration of "
 
 
 def _read(reading: Reading) -> Iterator[Record]:
     asked = _asked(reading)
     heads = [(source, read_head(source)) for source in reading.sources]
-    seen = survey(heads, with_tests=not asked.case_id)
+    seen = survey(heads, asked.wanted, with_tests=not asked.case_id)
     announced: set[str] = set()
     for number, (source, head) in enumerate(heads):
         file = _File(number, source, head, Counter())
@@ -98,13 +102,17 @@ def _asked(reading: Reading) -> _Asked:
     case_id = reading.options.get("case-id") or None
     if case_id and not _MEMBER.fullmatch(case_id):
         raise IngestError(f"--case-id {case_id!r} names no member; write vars.NAME, metadata.NAME or description")
-    return _Asked(case_id, Status(errors), bool(reading.options.get("repeats")))
+    wanted = Wanted(
+        providers=tuple(reading.options.get("provider") or ()), prompts=tuple(reading.options.get("prompt") or ())
+    )
+    return _Asked(wanted, case_id, Status(errors), bool(reading.options.get("repeats")))
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """What the user asked for."""
 
+    wanted: Wanted
     case_id: str | None
     errors: Status
     are_repeats: bool
@@ -124,22 +132,25 @@ def _records(row: Row | Refused, file: _File, seen: Survey, asked: _Asked, annou
     if isinstance(row, Refused):
         yield row
         return
+    system = system_key(file.number, file.source, row)
+    if system not in seen.systems[file.number]:
+        return
     try:
         case = CaseRef(case_key(row, seen, asked.case_id))
-        values, missing = _measured(row)
+        values, missing = measured(row)
         for metric in (_PASS, _SCORE, *(Metric(name) for name in (*values, *missing) if name not in ("pass", "score"))):
             if metric.name not in announced:
                 announced.add(metric.name)
                 yield MetricStated(metric, row.place)
-        failure, status = _outcome(row, asked.errors)
+        failure, status = outcome(row, asked.errors)
         if status is not Status.SUCCESS:
             reason = MissingReason.JUDGE_FAILED if failure and failure.code == "grader_error" else None
             missing = dict.fromkeys(("pass", "score"), reason or MissingReason.NOT_EMITTED)
             values = {}
-        input_tokens, output_tokens = _tokens(row)
+        input_tokens, output_tokens = tokens(row)
         _count(row, status, missing, file.tally)
         yield Sample(
-            system=system_key(file.number, file.source, row),
+            system=system,
             case=case,
             place=row.place,
             repeat=_repeat(row, file, seen, asked),
@@ -148,11 +159,11 @@ def _records(row: Row | Refused, file: _File, seen: Survey, asked: _Asked, annou
             missing=missing,
             status=status,
             failure=failure,
-            cost_usd=_cost(row),
+            cost_usd=cost_usd(row),
             input_tokens=input_tokens,
             output_tokens=output_tokens,
-            duration_s=_seconds(row),
-            content=_content(row),
+            duration_s=seconds(row),
+            content=content(row),
         )
     except (DeclarationError, IdentityError) as error:
         yield Refused(row.place, str(error), "correct the value named, or name the tests with --case-id")
@@ -222,124 +233,6 @@ def _repeat(row: Row, file: _File, seen: Survey, asked: _Asked) -> Key | Observe
     return None
 
 
-def _measured(row: Row) -> tuple[dict[str, float], dict[str, MissingReason]]:
-    """Return the values of a result by metric, and why others are missing."""
-    grading = _object(row.result.get("gradingResult"))
-    given: dict[str, Any] = {
-        "pass": row.result.get("success", grading.get("pass")),
-        "score": row.result.get("score", grading.get("score")),
-    }
-    named = row.result.get("namedScores")
-    for name, value in _object(named if isinstance(named, Mapping) else grading.get("namedScores")).items():
-        # A test may name a score as the two above are named; it is then told apart by where it stands.
-        given[f"namedScores.{name}" if name in ("pass", "score") else name] = value
-    unjudged = _unjudged(grading)
-    values: dict[str, float] = {}
-    missing: dict[str, MissingReason] = {}
-    for name, value in given.items():
-        if unjudged and (name in ("pass", "score") or name in unjudged):
-            missing[name] = MissingReason.JUDGE_FAILED
-        elif name == "pass":
-            if isinstance(value, bool):
-                values[name] = float(value)
-            else:
-                missing[name] = MissingReason.NOT_EMITTED
-        elif isinstance(value, bool) or not isinstance(value, int | float):
-            missing[name] = MissingReason.NOT_EMITTED
-        elif not abs(value) <= MAX_MAGNITUDE:
-            missing[name] = MissingReason.NOT_FINITE
-        else:
-            values[name] = float(value)
-    return values, missing
-
-
-def _unjudged(grading: Mapping[str, Any]) -> set[str]:
-    """Return the names of the scores that a grader could not give, `pass` among them where there is any."""
-    names: set[str] = set()
-    components = grading.get("componentResults")
-    for component in components if isinstance(components, list) else ():
-        if _object(_object(component).get("metadata")).get("graderError") is True:
-            metric = _object(_object(component).get("assertion")).get("metric")
-            names |= {"pass", metric if isinstance(metric, str) else "pass"}
-    return names
-
-
-def _outcome(row: Row, errors: Status) -> tuple[Failure | None, Status]:
-    """Return what went wrong in a result, if anything, and its status."""
-    response = _object(row.result.get("response"))
-    error = row.result.get("error") or response.get("error")
-    reason = row.result.get("failureReason")
-    is_ungraded = not isinstance(row.result.get("gradingResult"), Mapping) and row.result.get("success") is not True
-    if reason != 2 and not (reason != 1 and error and error != _NO_OUTPUT and is_ungraded):
-        return None, Status.SUCCESS
-    message = (
-        scrub(error if isinstance(error, str) else "" if error is None else str(error)) or "promptfoo names no error"
-    )
-    if message.startswith(_NEVER_RAN):
-        return Failure("max_duration", message), Status.CANCELLED
-    if message.startswith(_TIMED_OUT):
-        return Failure("timeout", message), errors
-    if response.get("output") is not None and not response.get("error"):
-        # The answer stands there, so what failed is what came after it.
-        return Failure("grader_error", message), Status.INFRASTRUCTURE_FAILURE
-    return Failure("error", message), errors
-
-
-def _cost(row: Row) -> float | None:
-    for value, zero_is_said in (
-        (row.result.get("cost"), False),
-        (_object(row.result.get("response")).get("cost"), True),
-    ):
-        if _is_quantity(value) and (value > 0 or zero_is_said):
-            return float(value)
-    return None
-
-
-def _tokens(row: Row) -> tuple[int | None, int | None]:
-    grading = _object(_object(row.result.get("gradingResult")).get("tokensUsed"))
-    for usage in (_object(row.result.get("response")).get("tokenUsage"), row.result.get("tokenUsage")):
-        parts = [_object(usage).get(name) for name in ("prompt", "completion")]
-        # Where both are 0 promptfoo filled in what the provider did not say.
-        if any(is_count(part) and part > 0 for part in parts):
-            judged = [part if is_count(part := grading.get(name)) else 0 for name in ("prompt", "completion")]
-            sent, received = (
-                int(part) + extra if is_count(part) else None for part, extra in zip(parts, judged, strict=True)
-            )
-            return sent, received
-    return None, None
-
-
-def _seconds(row: Row) -> float | None:
-    value = row.result.get("latencyMs")
-    return float(value) / 1000 if _is_quantity(value) and value > 0 else None
-
-
-def _content(row: Row) -> dict[str, Any]:
-    """Return what is kept of a result as evidence: the answer and how it was graded."""
-    response, grading = _object(row.result.get("response")), _object(row.result.get("gradingResult"))
-    error = row.result.get("error")
-    components = grading.get("componentResults")
-    kept = {
-        "id": row.result.get("id"),
-        "description": row.test.get("description"),
-        "error": None if error == grading.get("reason") else error,
-        "finish_reason": response.get("finishReason"),
-        "is_cached": response.get("cached"),
-        "reason": grading.get("reason"),
-        "comment": grading.get("comment"),
-        "assertions": [
-            # What was sent to a grader repeats the answer, and stands in no figure.
-            {name: value for name, value in component.items() if name not in ("metadata", "componentResults")}
-            for component in (components if isinstance(components, list) else ())
-            if isinstance(component, Mapping)
-        ],
-    }
-    content: dict[str, Any] = without_secrets({name: value for name, value in kept.items() if value not in (None, [])})
-    if response.get("output") is not None:
-        content["output"] = without_secrets(response["output"], scrubbed=False)
-    return content
-
-
 def _count(row: Row, status: Status, missing: Mapping[str, MissingReason], tally: Counter[str]) -> None:
     response = _object(row.result.get("response"))
     tally["results"] += 1
@@ -374,10 +267,6 @@ def _object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _is_quantity(value: Any) -> TypeGuard[float]:
-    return is_number(value) and value >= 0
-
-
 reader: Final = Reader(
     name="promptfoo",
     description="promptfoo: results of `promptfoo eval --output` or `promptfoo export`, JSON or JSONL",
@@ -385,6 +274,8 @@ reader: Final = Reader(
     read=_read,
     recognizes=looks_like_promptfoo,
     options=(
+        ReaderOption("provider", "id or label of a provider to read; all unless given", is_repeatable=True),
+        ReaderOption("prompt", "label of a prompt to read; all unless given", is_repeatable=True),
         ReaderOption("case-id", "member that names a test, such as vars.id, metadata.case or description"),
         ReaderOption(
             "errors",

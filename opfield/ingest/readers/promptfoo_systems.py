@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from opfield.core import canonical_json
-from opfield.errors import IdentityError
+from opfield.errors import IdentityError, unknown_name
 from opfield.ingest.readers.promptfoo_format import (
     Column,
     Head,
@@ -21,7 +21,7 @@ from opfield.ingest.readers.promptfoo_format import (
     text_or_none,
     without_secrets,
 )
-from opfield.ingest.records import Source, Stated, System
+from opfield.ingest.records import IngestError, Source, Stated, System
 
 _LABEL_LIMIT: Final = 80
 
@@ -51,6 +51,38 @@ class Found:
     column: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which systems the user wants to read; all where nothing is named.
+
+    Attributes:
+        providers: ids or labels of providers.
+        prompts: labels of prompts.
+    """
+
+    providers: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
+
+    def takes(self, found: Found) -> bool:
+        """Return whether a system is wanted."""
+        of_provider = not self.providers or found.provider in self.providers or found.provider_label in self.providers
+        return of_provider and (not self.prompts or found.prompt in self.prompts)
+
+    def check(self, systems: Iterable[Found]) -> None:
+        """Refuse a name that no system has.
+
+        Raises:
+            IngestError: naming the ones there are.
+        """
+        held = list(systems)
+        providers = {name for found in held for name in (found.provider, found.provider_label) if name}
+        prompts = {found.prompt for found in held if found.prompt}
+        for what, names, known in (("provider", self.providers, providers), ("prompt", self.prompts, prompts)):
+            for name in names:
+                if name not in known:
+                    raise IngestError(str(unknown_name(what, name, known)))
+
+
 @dataclass(slots=True)
 class Survey:
     """What one pass over all files found, before the first record is told.
@@ -78,17 +110,19 @@ class Survey:
         return {column: held[0] for column, held in keys.items() if len(held) == 1}
 
 
-def survey(heads: Sequence[tuple[Source, Head]], *, with_tests: bool) -> Survey:
+def survey(heads: Sequence[tuple[Source, Head]], wanted: Wanted, *, with_tests: bool) -> Survey:
     """Return what systems files hold, and which of their tests only differ in description or assertions.
 
     Args:
         heads: the files.
+        wanted: which systems to keep; the tests of the others are not looked at.
         with_tests: whether tests are looked at; otherwise the systems alone.
 
     Raises:
-        IngestError: where a file cannot be read to its end.
+        IngestError: where a file cannot be read to its end, or no system has a name that is wanted.
     """
     seen = Survey()
+    everything: list[Found] = []
     for number, (source, head) in enumerate(heads):
         systems: dict[str, Found] = {}
         tests: dict[bytes, bytes] = {}
@@ -99,7 +133,7 @@ def survey(heads: Sequence[tuple[Source, Head]], *, with_tests: bool) -> Survey:
             key = system_key(number, source, row)
             if key not in systems:
                 systems[key] = _found(key, row, source, head)
-            if with_tests:
+            if with_tests and wanted.takes(systems[key]):
                 _see_test(row, number, tests, positions, seen)
         held = {found.column for found in systems.values()}
         for column in head.columns:
@@ -109,7 +143,9 @@ def survey(heads: Sequence[tuple[Source, Head]], *, with_tests: bool) -> Survey:
                 provider = column.provider or f"provider {column.index}"
                 systems[key] = Found(key, place, provider, None, {}, column.prompt, None, column.index)
         in_order = sorted(systems.values(), key=lambda found: (found.column is None, found.column or 0))
-        seen.systems[number] = {found.key: found for found in in_order}
+        everything += in_order
+        seen.systems[number] = {found.key: found for found in in_order if wanted.takes(found)}
+    wanted.check(everything)
     return seen
 
 
