@@ -152,8 +152,9 @@ def readers_command(reader: str | None, as_json: bool) -> int:
 
 @click.command("survey", context_settings=_PASSED_ON)
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[READER] PATH... [READER OPTIONS]")
+@click.option("--metric", "metrics", multiple=True, help="Metric to ask a reader for.")
 @json_option
-def survey_command(words: Sequence[str], as_json: bool) -> int:
+def survey_command(words: Sequence[str], metrics: tuple[str, ...], as_json: bool) -> int:
     """Say what readers make of files and folders: what they hold, and what stands in the way of each.
 
     Every installed reader is tried on what it recognizes; with the name of one in front only that one is, with its
@@ -161,10 +162,12 @@ def survey_command(words: Sequence[str], as_json: bool) -> int:
     """
     if words[0] in installed_reader_names():
         (asked,) = asked_of(words)
-        found = survey(asked.paths, [asked.reader], {asked.reader.name: asked.options})
+        found = survey(asked.paths, [asked.reader], {asked.reader.name: asked.options}, metrics)
     else:
         readers = [load_reader(name) for name in installed_reader_names()]
-        found = survey([Path(word) for word in words], readers, {each.name: defaults(each) for each in readers})
+        found = survey(
+            [Path(word) for word in words], readers, {each.name: defaults(each) for each in readers}, metrics
+        )
     rows = [asdict(each) for each in found]
     if as_json:
         print_json(rows)

@@ -82,7 +82,7 @@ def _take_option(name: str, value: str | None, readers: dict[str, Reader], optio
     ]
     if not found:
         listed = [option.name for reader in readers.values() for option in reader.options]
-        raise unknown_name(f"option of reader {', '.join(readers)}: --", name, listed)
+        raise unknown_name(f"option of reader {', '.join(readers)}:", name, listed)
     for reader, option in found:
         held = options[reader.name]
         typed = _typed(option, value)

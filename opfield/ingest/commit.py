@@ -193,7 +193,6 @@ def _accept_cells(writer: CampaignWriter, prepared: Prepared, intake: Intake, pr
     schemas = {key: f"opfield.sample/{name}" for key, name in intake.told.readers.items()}
     seed_root = prepared.campaign.seed_root
     names = sorted(metric.name for metric in intake.metrics)
-    old_names = {new: old for old, new in intake.request.renames.items()}
     places = intake.con.execute("select sample_ix, case_id, repeat from placed_samples order by sample_ix")
     place = places.fetchone()
     columns = ["sample_ix", "system", "body", "content"]
@@ -213,7 +212,7 @@ def _accept_cells(writer: CampaignWriter, prepared: Prepared, intake: Intake, pr
                 "case_id": place[1],
                 "repeat": place[2],
                 "seed": coordinate_seed(seed_root, place[1], place[2]).hex,
-                "measurements": _measurements(body, names, old_names),
+                "measurements": _measurements(body, names),
                 "artifact_id": artifacts[0].artifact_id if artifacts else None,
                 "worker": "",
                 **{member: body[member] for member in _MEMBERS},
@@ -243,13 +242,12 @@ _MEMBERS: Final = (
 )
 
 
-def _measurements(body: dict[str, Any], names: list[str], old_names: dict[str, str]) -> list[dict[str, Any]]:
+def _measurements(body: dict[str, Any], names: list[str]) -> list[dict[str, Any]]:
     """Return the measurements of a sample: one for each metric where it succeeded, what it carries otherwise."""
     found = []
     for name in names:
-        old = old_names.get(name, name)
-        value = body["values"].get(old)
-        reason = body["missing"].get(old)
+        value = body["values"].get(name)
+        reason = body["missing"].get(name)
         if value is None and reason is None:
             if body["status"] != Status.SUCCESS.value:
                 continue

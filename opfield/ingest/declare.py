@@ -185,20 +185,19 @@ def _options(options: Mapping[str, Any]) -> dict[str, str]:
 
 def _stated(intake: Intake) -> tuple[Mapping[str, Any], ...]:
     labels = {arm.system.key: BASELINE_LABEL if arm.is_baseline else arm.system.label for arm in intake.arms}
-    renames = intake.request.renames
     known = {metric.name for metric in intake.metrics}
     return tuple(
         {
             "label": labels[each.system],
             "figure": each.figure,
-            "metric": None if each.metric is None else renames.get(each.metric, each.metric),
+            "metric": each.metric,
             "name": each.name or each.figure,
             "value": float(each.value),
             "decimals": each.decimals,
             "place": each.place,
         }
         for each in intake.told.stated
-        if math.isfinite(each.value) and (each.metric is None or renames.get(each.metric, each.metric) in known)
+        if math.isfinite(each.value) and (each.metric is None or each.metric in known)
     )
 
 

@@ -103,7 +103,7 @@ def open_intake(
         OpfieldError: where what the user asked for cannot be.
     """
     facts: list[FileFacts] = []
-    with Spool(folder) as spool:
+    with Spool(folder, request.renames) as spool:
         for asked in request.asked:
             _read(asked, request, spool, facts, advance)
     told = spool.told

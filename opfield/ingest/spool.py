@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -88,9 +88,10 @@ class Spool:
         told: what was said beside them.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Start empty."""
+    def __init__(self, folder: Path, renames: Mapping[str, str] | None = None) -> None:
+        """Start empty; metrics are kept under the names that `renames` gives them."""
         self.folder = folder
+        self._renames = renames or {}
         self.told = Told()
         self._samples = _Rows(folder / "samples.parquet", _SAMPLES)
         self._expected = _Rows(folder / "expected.parquet", _EXPECTED)
@@ -120,7 +121,8 @@ class Spool:
             if all(each.metric != record.metric for each in told.metrics):
                 told.metrics.append(record)
         elif isinstance(record, Stated):
-            told.stated.append(record)
+            metric = None if record.metric is None else self._name(record.metric)
+            told.stated.append(replace(record, metric=metric))
         elif isinstance(record, Note):
             told.notes.append(record)
         else:
@@ -135,8 +137,12 @@ class Spool:
         body = orjson.dumps(
             {
                 "status": sample.status.value,
-                "values": {name: value for name, value in sample.values.items() if self._is_value(name, value, sample)},
-                "missing": {name: reason.value for name, reason in sample.missing.items()},
+                "values": {
+                    self._name(name): value
+                    for name, value in sample.values.items()
+                    if self._is_value(name, value, sample)
+                },
+                "missing": {self._name(name): reason.value for name, reason in sample.missing.items()},
                 "failure": None
                 if failure is None
                 else {"code": failure.code, "message": failure.message, "is_retryable": failure.is_retryable},
@@ -199,6 +205,9 @@ class Spool:
                 kept = canonical
             self.told.inputs[digest] = kept
         return digest
+
+    def _name(self, metric: str) -> str:
+        return self._renames.get(metric, metric)
 
     def _is_value(self, name: str, value: float, sample: Sample) -> bool:
         if -MAX_MAGNITUDE <= value <= MAX_MAGNITUDE:

@@ -49,7 +49,10 @@ class Finding:
 
 
 def survey(
-    paths: Sequence[Path], readers: Sequence[Reader], options: Mapping[str, Mapping[str, Any]]
+    paths: Sequence[Path],
+    readers: Sequence[Reader],
+    options: Mapping[str, Mapping[str, Any]],
+    metrics: tuple[str, ...] = (),
 ) -> Iterator[Finding]:
     """Yield what readers make of each file, in the order of names; a folder that is one log counts as one file.
 
@@ -57,6 +60,7 @@ def survey(
         paths: files, and folders to look through.
         readers: readers to try, in order; of several that recognize a file each says what it makes of it.
         options: by reader, the value of each of its options.
+        metrics: metrics to ask readers for; empty for what they find.
     """
     for path in paths:
         for source in _sources(path, path.name, readers):
@@ -64,17 +68,17 @@ def survey(
             if not taking:
                 yield Finding(source.name, None)
             for reader in taking:
-                yield look(source, reader, options[reader.name])
+                yield look(source, reader, Reading([source], options[reader.name], metrics))
 
 
-def look(source: Source, reader: Reader, options: Mapping[str, Any]) -> Finding:
-    """Return what a reader makes of a file."""
+def look(source: Source, reader: Reader, reading: Reading) -> Finding:
+    """Return what a reader makes of a file that it is asked to read."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         refused: list[str] = []
         with Spool(folder) as spool:
             try:
-                for record in reader.read(Reading([source], options)):
+                for record in reader.read(reading):
                     spool.take(record)
             except OpfieldError as error:
                 refused.append(str(error))
