@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from opfield.core import MissingReason, Status
 from opfield.ingest.files import json_items
+from opfield.ingest.kept import is_secret_name
 from opfield.ingest.readers.promptfoo import reader
-from opfield.ingest.readers.promptfoo_format import Row, is_secret_name, row_of
+from opfield.ingest.readers.promptfoo_format import Row, row_of
 from opfield.ingest.records import (
     OBSERVED,
     IngestError,

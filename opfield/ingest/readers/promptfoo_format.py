@@ -11,16 +11,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import math
-import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
-from opfield.core import scrub
-from opfield.core.canonical import MAX_INTEGER
 from opfield.ingest.files import (
     Advance,
     expanded,
@@ -32,21 +28,15 @@ from opfield.ingest.files import (
     lines,
     open_file,
 )
+from opfield.ingest.kept import as_doubles
 from opfield.ingest.records import IngestError, Refused, Source
 from opfield.metric import MAX_MAGNITUDE
 
 KNOWN_VERSIONS: Final = (1, 2, 3, 4)
 _PEEK: Final = 2**16
-_DEEPEST: Final = 100
 _LINE_NAMES: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 # Members that hold results, or grow with them and tell nothing of a system.
 _LARGE: Final = ("results", "results.results", "results.table.body", "config.tests", "config.scenarios", "traces")
-
-_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_SECRET_WORDS: Final = frozenset(
-    {"apikey", "authorization", "cookie", "credential", "credentials", "key"}
-    | {"passphrase", "passwd", "password", "secret", "secrets"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +209,7 @@ def row_of(value: Any, place: str) -> Row | Refused:
     if reason is not None and (isinstance(reason, bool) or reason not in (0, 1, 2)):
         return Refused(place, f"failureReason {reason!r} is none of 0, 1 and 2", "update opfield, or correct the file")
     try:
-        plain = {name: _number(item) for name, item in variables.items() if not _is_runtime(name)}
+        plain = {name: as_doubles(item) for name, item in variables.items() if not _is_runtime(name)}
     except RecursionError:
         return Refused(place, "its vars nest too deep to be told apart", "leave the result out")
     index, test_index = value.get("promptIdx"), value.get("testIdx")
@@ -236,41 +226,6 @@ def row_of(value: Any, place: str) -> Row | Refused:
         test_index=test_index if is_count(test_index) else None,
         result=value,
     )
-
-
-def without_secrets(value: Any, *, scrubbed: bool = True, room: int = _DEEPEST) -> Any:
-    """Return a JSON value without members named like a credential, without what is not finite, its text scrubbed.
-
-    Args:
-        value: the value.
-        scrubbed: whether text is scrubbed too; the answer of a model is kept as it is.
-        room: how deep lists and objects may stand inside each other; what lies deeper becomes `…`.
-    """
-    if isinstance(value, str):
-        return scrub(value) if scrubbed else value
-    if isinstance(value, Mapping | list) and room == 0:
-        return "…"
-    if isinstance(value, Mapping):
-        return {
-            name: without_secrets(item, scrubbed=scrubbed, room=room - 1)
-            for name, item in value.items()
-            if not is_secret_name(name)
-        }
-    if isinstance(value, list):
-        return [without_secrets(item, scrubbed=scrubbed, room=room - 1) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return _number(value)
-
-
-def is_secret_name(name: str) -> bool:
-    """Return whether a member of this name may hold a credential.
-
-    >>> [name for name in ("apiKey", "auth_token", "x-api-key", "max_tokens", "tokenUsage") if is_secret_name(name)]
-    ['apiKey', 'auth_token', 'x-api-key']
-    """
-    words = [word.lower() for word in _WORDS.findall(name)]
-    return bool(words) and (not _SECRET_WORDS.isdisjoint(words) or words[-1] == "token")
 
 
 def text_or_none(value: Any) -> str | None:
@@ -334,17 +289,6 @@ def _prompt_label(prompt: Mapping[str, Any]) -> str:
 def _is_runtime(name: str) -> bool:
     # The history of a conversation and the like, which promptfoo itself leaves out where it compares tests.
     return name.startswith("_") or name == "sessionId"
-
-
-def _number(value: Any) -> Any:
-    """Return a JSON value with integers beyond a double's precision as the doubles that JavaScript made of them."""
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > MAX_INTEGER:
-        return float(value) if abs(value) < 10**308 else float("inf")
-    if isinstance(value, Mapping):
-        return {name: _number(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_number(item) for item in value]
-    return value
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from opfield.core import Failure, MissingReason, Status, scrub
-from opfield.ingest.readers.promptfoo_format import Row, is_count, is_number, without_secrets
+from opfield.ingest.kept import without_secrets
+from opfield.ingest.readers.promptfoo_format import Row, is_count, is_number
 from opfield.metric import MAX_MAGNITUDE
 
 _NO_OUTPUT: Final = "No output"

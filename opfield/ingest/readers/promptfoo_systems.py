@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from opfield.core import canonical_json
 from opfield.errors import IdentityError, unknown_name
+from opfield.ingest.kept import without_secrets
 from opfield.ingest.readers.promptfoo_format import (
     Column,
     Head,
@@ -19,7 +20,6 @@ from opfield.ingest.readers.promptfoo_format import (
     is_number,
     read_rows,
     text_or_none,
-    without_secrets,
 )
 from opfield.ingest.records import IngestError, Source, Stated, System
 
