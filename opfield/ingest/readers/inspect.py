@@ -71,7 +71,7 @@ def _read(reading: Reading) -> Iterator[Record]:
         if reading.options.get(option) not in choices:
             raise unknown_name(f"--{option}", str(reading.options.get(option)), choices)
     # Every header and the scores come before the first sample: a metric has one definition over all files.
-    logs = [open_log(source, reading.options["via"]) for source in reading.sources]
+    logs = [open_log(source, reading.options["via"], reading.advance) for source in reading.sources]
     systems, keys = systems_of(logs, reading.options["by"])
     yield from systems
     shapes = _shapes(logs)
@@ -234,7 +234,7 @@ def _notes(log: Log, system: str, seen: _Seen) -> Iterator[Note | Stated]:
     planned = planned_samples(log)
     if planned is not None and planned[0] != seen.carried:
         yield Note(f"the log states {_many(planned[0], 'sample')} ({planned[1]}) and carries {seen.carried}", place)
-        if planned[1] != "results.total_samples" and not declared_ids(log):
+        if planned[1] != "results.total_samples":
             yield Stated(system, "samples", planned[0], place, name=planned[1])
     elif not seen.carried:
         yield Note("the log carries no samples", place)

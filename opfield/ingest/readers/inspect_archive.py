@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from opfield.ingest.files import LARGEST_PART, LARGEST_RATIO, RATIO_ALLOWANCE, json_value, open_file
+from opfield.ingest.readers.inspect_json import printable
 from opfield.ingest.records import IngestError, Source
 
 # Both read members that are compressed with Zstandard (method 93).
@@ -64,8 +65,7 @@ class Archive:
 
     def place(self, name: str) -> str:
         """Return where a member stands, printable whatever its name holds."""
-        printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in name[:300])
-        return f"{self._source.name}: {printable}"
+        return f"{self._source.name}: {printable(name)}"
 
     def json(self, name: str, version: int = -1) -> Any:
         """Return a member as a JSON value.

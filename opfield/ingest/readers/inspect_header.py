@@ -185,8 +185,8 @@ def planned_samples(log: Log) -> tuple[int, str] | None:
         return int(total), "results.total_samples"
     spec = log.header["eval"]
     size, limit = _mapping(spec.get("dataset")).get("samples"), _mapping(spec.get("config")).get("limit")
-    if not _is_count(size):
-        return None
+    if not _is_count(size) or declared_ids(log):
+        return None  # the ids say it, and the size of the dataset is another thing
     if isinstance(limit, list) and len(limit) == 2 and all(isinstance(end, int) for end in limit):
         size = max(0, min(size, limit[1]) - limit[0])
     elif _is_count(limit):

@@ -19,6 +19,11 @@ from opfield.ingest.records import IngestError, Source
 _CHUNK: Final = 2**20
 #: How near to the end of the window an error lies that more text might mend: the longest constant and an escape.
 _NEAR_END: Final = 16
+#: Beginnings of what an end of the text may have cut: the rest of a number, or of an escape.
+_CUT: Final = re.compile(r"[.eE][+-]?|\\?u?[0-9a-fA-F]{0,4}")
+_CONSTANTS: Final = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
+#: What may follow a value; where anything else does, a number may be cut in the middle.
+_AFTER_VALUE: Final = frozenset(",:]} \t\r\n")
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 #: An integer of more digits than a double can hold is infinite as a number, and Python would refuse to read it.
@@ -50,6 +55,15 @@ def members(source: Source, advance: Advance = lambda _bytes: None) -> Iterator[
             yield from _members(window)
         if window.peek():
             raise window.broken("", "more text after the object", window.at)
+
+
+def printable(name: str) -> str:
+    r"""Return the name of a member for a message: on one line and not long, whatever it holds.
+
+    >>> print(printable("a\n\x00b"))
+    a\n\x00b
+    """
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in name[:300])
 
 
 def _members(window: _Window) -> Iterator[tuple[str, int | None, Any]]:
@@ -123,7 +137,7 @@ class _Window:
                 trouble = error
             except RecursionError:
                 raise IngestError(f"{self._place(place)} nests too deep to be a result; leave it out") from None
-            if trouble is None and (end < len(self._text) or self._is_whole):
+            if trouble is None and (self._is_whole or self._is_past(end)):
                 if _SURROGATE.search(self._text, self.at, end):
                     value = json_value(self._text[self.at : end].encode(), self._place(place))
                 self.at = end
@@ -137,8 +151,16 @@ class _Window:
 
     def broken(self, place: str, why: str, position: int) -> IngestError:
         """Return the error for what cannot be read at a position of the window."""
-        self._text += self._rest_of_line() if not self._is_whole else ""
-        is_cut = position >= len(self._text.rstrip()) - 1 or why.startswith("Unterminated")
+        if not self._is_whole:
+            # A few more characters tell an error in the middle of a file from its end.
+            self._text += self._decoded(self._stream.read(_NEAR_END), self._text)
+        rest = self._text[position:].rstrip()
+        is_cut = (
+            not rest
+            or why.startswith("Unterminated")
+            or any(constant.startswith(rest) for constant in _CONSTANTS)
+            or (_CUT.fullmatch(rest) is not None and why.lower().startswith(("expecting ','", "invalid \\")))
+        )
         before = self._text[:position]
         line = self._lines + before.count("\n") + 1
         column = len(before) - before.rfind("\n") + (0 if "\n" in before else self._column)
@@ -148,9 +170,8 @@ class _Window:
     def _might_go_on(self, trouble: json.JSONDecodeError) -> bool:
         return trouble.msg.startswith("Unterminated") or trouble.pos >= len(self._text) - _NEAR_END
 
-    def _rest_of_line(self) -> str:
-        # A few more characters tell an error in the middle of a file from its end.
-        return self._decoded(self._stream.read(_NEAR_END))
+    def _is_past(self, end: int) -> bool:
+        return len(self._text) > end and (self._text[end] in _AFTER_VALUE or len(self._text) - end > _NEAR_END)
 
     def _read_on(self) -> None:
         taken = self._text[: self.at]
@@ -162,18 +183,19 @@ class _Window:
         # As much again as is waiting: a long value is parsed a few times only, however long it is.
         chunk = self._stream.read(max(_CHUNK, len(self._text) - self.at))
         self._is_whole = not chunk
-        self._text = self._text[self.at :] + self._decoded(chunk)
+        waiting = self._text[self.at :]
+        self._text = waiting + self._decoded(chunk, waiting)
         self.at = 0
 
-    def _decoded(self, chunk: bytes) -> str:
+    def _decoded(self, chunk: bytes, before: str) -> str:
         try:
             return self._decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
             bad = error.object[error.start]
+            line = self._lines + before.count("\n") + error.object[: error.start].count(b"\n") + 1
             raise IngestError(
-                f"{self._source.name} holds byte {bad:#04x} after line {self._lines + self._text.count(chr(10)) + 1}, "
-                "which is not UTF-8; write the file again as UTF-8"
+                f"{self._source.name}: byte {bad:#04x} in line {line} is not UTF-8; write the file again as UTF-8"
             ) from None
 
     def _place(self, place: str) -> str:
-        return f"{self._source.name}: {place}" if place else self._source.name
+        return f"{self._source.name}: {printable(place)}" if place else self._source.name

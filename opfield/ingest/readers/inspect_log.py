@@ -47,18 +47,19 @@ class Log:
     relogged: int = 0
 
 
-def open_log(source: Source, via: str) -> Log:
+def open_log(source: Source, via: str, advance: Advance = lambda _bytes: None) -> Log:
     """Read the header of a log and survey its scores.
 
     Args:
         source: the file: a ZIP archive or a JSON document, whatever its name.
         via: `plain`, `tool`, or `auto`: plainly where the version is known, else by Inspect itself.
+        advance: told of the bytes read; a document, which is read twice, tells half of them each time.
 
     Raises:
         IngestError: where it is no whole log, or of a version that nothing at hand reads.
     """
     is_archive = _is_archive(source.path)
-    log = _archived(source) if is_archive else _document(source)
+    log = _archived(source) if is_archive else _document(source, advance)
     _check_header(source, log.header)
     version = log.header.get("version", UNSTATED_VERSION)
     if via == "plain" and version not in KNOWN_VERSIONS:
@@ -126,10 +127,10 @@ def _check_header(source: Source, header: Any) -> None:
         raise IngestError(f"{source.name} states version {version!r:.40}, which is no version; leave it out")
 
 
-def _document(source: Source) -> Log:
+def _document(source: Source, advance: Advance) -> Log:
     header: dict[str, Any] = {}
     survey = Survey()
-    for name, index, value in members(source):
+    for name, index, value in members(source, lambda count: advance(count // 2)):
         if index is None:
             header[name] = value
         elif name == "samples":
@@ -138,7 +139,7 @@ def _document(source: Source) -> Log:
             header.setdefault(name, []).append(value)
 
     def samples(advance: Advance) -> Iterator[tuple[str, Any]]:
-        for name, index, value in members(source, advance):
+        for name, index, value in members(source, lambda count: advance(count - count // 2)):
             if name == "samples" and index is not None:
                 yield f"{source.name}: samples[{index}]", value
 
