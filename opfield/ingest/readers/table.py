@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any, Final
 
-from opfield.ingest.records import IngestError, Note, Reader, Reading, Record, Refused, Sample, Source, System
+from opfield.ingest.records import IngestError, Note, Reader, Reading, Record, Refused, Sample, System
 from opfield.ingest.tables.cells import Cells
+from opfield.ingest.tables.glimpse import glimpse
 from opfield.ingest.tables.long_form import Spill, merged
 from opfield.ingest.tables.mapping import OPTIONS, Columns, columns_of
 from opfield.ingest.tables.opening import is_table, open_table
 from opfield.ingest.tables.remarks import in_few
-from opfield.ingest.tables.rows import ABSENT, Row, Table, member, names_in
-from opfield.ingest.tables.scalars import Unfit, number_of
+from opfield.ingest.tables.rows import Table, names_in
 
 #: Rows whose columns are looked at, for a message that lists them.
 _LOOKED_AT: Final = 200
@@ -126,27 +125,14 @@ def _unique(names: Sequence[str]) -> list[str]:
 def _no_metric(reading: Reading, columns: Columns) -> IngestError:
     """Return the error that lists the columns that hold numbers in the first rows of the first file."""
     listed = ""
+    mapped = {*columns.needed(), *columns.further()}
     for source in reading.sources[:1]:
-        numbers = ", ".join(_number_columns(source, columns))
+        seen = glimpse(source, columns.delimiter, columns.encoding)
+        numbers = ", ".join(name for name, is_numeric in seen.items() if is_numeric and name not in mapped)
         listed = f"; columns of numbers in {source.name}: {numbers or 'none'}"
     return IngestError(
         f"no metric is named; give --metric COLUMN, or --metric-column and --value-column for the long form{listed}"
     )
-
-
-def _number_columns(source: Source, columns: Columns) -> list[str]:
-    mapped = {*columns.needed(), *columns.further()}
-    table = open_table(source, columns.delimiter, columns.encoding)
-    rows = [row for row in islice(table.rows, _LOOKED_AT) if isinstance(row, Row)]
-    names = dict.fromkeys(name for row in rows for name, _ in names_in(row.values))
-    return [name for name in names if name not in mapped and _is_numeric([member(row.values, name) for row in rows])]
-
-
-def _is_numeric(values: Sequence[Any]) -> bool:
-    try:
-        return any(number_of(value, "").value is not None for value in values if value is not ABSENT)
-    except Unfit:
-        return False
 
 
 reader = Reader(
