@@ -273,6 +273,16 @@ def test_several_tasks_state_their_means_pooled_by_size(tmp_path: Path) -> None:
     assert mean.name == "exact_match,none of 2 tasks by size"
 
 
+def test_nothing_is_pooled_where_one_task_states_no_figure_or_no_size(tmp_path: Path) -> None:
+    paths = [samples_file(tmp_path, row(), task=task) for task in ("a", "b")]
+    without_figure, without_size = results("a", "b"), results("a", "b")
+    del without_figure["results"]["b"]["exact_match,none"]
+    del without_size["n-samples"]["b"]
+    stated = only(Stated, read(reader, *paths, results_file(tmp_path, without_figure)))
+    assert [each.figure for each in stated] == ["samples"]
+    assert only(Stated, read(reader, *paths, results_file(tmp_path, without_size))) == []
+
+
 def test_a_figure_that_is_no_mean_over_documents_is_not_stated_as_one(tmp_path: Path) -> None:
     held = results("sums")
     held["configs"]["sums"]["metric_list"][0]["aggregation"] = "perplexity"
