@@ -302,6 +302,21 @@ def test_what_asv_measures_is_told_by_its_list_or_by_the_name(tmp_path: Path) ->
     assert {one.metric.direction for one in only(MetricStated, records)} == {"minimize"}
 
 
+def test_benchmarks_of_asv_that_measure_something_else_are_left_out_where_a_metric_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(results({"time_x": [[1.0], []], "mem_x": [[2, 3], [["1", "2"]]]})))
+    assert [dict(one.groups) for one in only(Sample, read(reader, path))] == [
+        {"measures": "time"},
+        {"measures": "memory"},
+        {"measures": "memory"},
+    ]
+    asked = read(reader, path, metrics=("time",))
+    assert cells(asked) == {"time_x": [{"time": 1.0}]}
+    assert only(Note, asked)[-1].text == "benchmarks that measure none of time, and were left out: 1"
+    (refused,) = only(Refused, read(reader, path, metrics=("speed",)))
+    assert refused.reason == "it holds no benchmark, or none that measures speed"
+
+
 def test_benchmarks_whose_code_changed_between_files_are_pointed_out(tmp_path: Path) -> None:
     for name, version in (("a.json", "1"), ("b.json", "2")):
         (tmp_path / name).write_text(json.dumps(results({"time_x": [[1.0], [], version], "time_y": [[1.0], [], "0"]})))
@@ -474,7 +489,6 @@ NAMES = st.sampled_from(
         "started_at",
         "aggregate",
         "iteration",
-        "mean",
     ]
 )
 VALUES = st.recursive(

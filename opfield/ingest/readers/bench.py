@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ def read(reading: Reading) -> Iterator[Record]:
     """
     if not reading.sources:
         raise IngestError("no file is named; name at least one file of benchmark results")
-    versions: dict[str, tuple[str, str]] = {}
+    versions: dict[str, str] = {}
     for source in reading.sources:
         shell = files.json_shell(source, _ROWS)
         if not isinstance(shell, dict):
@@ -34,7 +34,7 @@ def read(reading: Reading) -> Iterator[Record]:
             rows = read_pytest(source, shell, reading.advance)
         elif is_asv(shell):
             reading.advance(source.path.stat().st_size)
-            rows = read_asv(source, shell, versions)
+            rows = read_asv(source, shell, versions, reading.metrics)
         elif is_hyperfine(shell):
             rows = read_hyperfine(source, shell, reading.advance)
         elif is_google(shell):
@@ -43,17 +43,18 @@ def read(reading: Reading) -> Iterator[Record]:
             raise _foreign(source, "it is asv's own list, of benchmarks or of a machine, and holds no results")
         else:
             raise _foreign(source, f"it has {', '.join(map(repr, list(shell)[:5])) or 'nothing'}")
-        yield from _with_samples(source, rows)
+        yield from _with_samples(source, rows, reading.metrics)
 
 
-def _with_samples(source: Source, rows: Iterator[Record]) -> Iterator[Record]:
+def _with_samples(source: Source, rows: Iterator[Record], asked: Sequence[str]) -> Iterator[Record]:
     """Yield the records, and refuse a file that holds no benchmark."""
     has_benchmark = False
     for record in rows:
         has_benchmark = has_benchmark or isinstance(record, Sample | Expected | Refused)
         yield record
     if not has_benchmark:
-        yield Refused(source.name, "it holds no benchmark", "leave it out, or write it again")
+        measured = f", or none that measures {', '.join(asked)}" if asked else ""
+        yield Refused(source.name, f"it holds no benchmark{measured}", "leave it out, or write it again")
 
 
 def _foreign(source: Source, what: str) -> IngestError:

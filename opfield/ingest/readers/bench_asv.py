@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import product
 from typing import Any, Final
@@ -13,7 +13,7 @@ from opfield.core import Failure, MissingReason
 from opfield.core.number import is_number
 from opfield.ingest import files
 from opfield.ingest.readers.bench_rows import MEMORY, TIME, Row, mapping, sample_of, system_of, told_of
-from opfield.ingest.records import IngestError, MetricStated, Record, Refused, Source
+from opfield.ingest.records import OBSERVED, IngestError, MetricStated, Record, Refused, Source
 from opfield.metric import Metric
 
 _FAILED: Final = Failure("failed", "the benchmark failed, by asv's word")
@@ -45,13 +45,16 @@ class _Benchmark:
     started_at: str | None
 
 
-def read_asv(source: Source, shell: Mapping[str, Any], versions: dict[str, tuple[str, str]]) -> Iterator[Record]:
+def read_asv(
+    source: Source, shell: Mapping[str, Any], versions: dict[str, str], asked: Sequence[str] = ()
+) -> Iterator[Record]:
     """Yield the samples of each case, or the figure that stands for them where samples were not recorded.
 
     Args:
         source: the file.
         shell: its content.
-        versions: benchmark to its version and the file that has it, over all files so far; added to.
+        versions: benchmark to the first version of it that any file has; added to.
+        asked: metrics asked for; a benchmark that measures another is left out. None where all are wanted.
     """
     commit = shell.get("commit_hash")
     says = {name: shell.get(name) for name in ("env_name", "python", "requirements", "env_vars", "params")}
@@ -59,7 +62,7 @@ def read_asv(source: Source, shell: Mapping[str, Any], versions: dict[str, tuple
     yield system_of(source, "asv", {"commit": commit, **says}, commit, short)
     listed = _listed(source)
     stated: set[Metric] = set()
-    without_samples = changed = 0
+    without_samples = changed = left_out = 0
     for name, told in mapping(shell.get("results")).items():
         place = f"{source.name}: results[{name[:100]!r}]"
         benchmark = _benchmark(name, told, shell)
@@ -67,12 +70,14 @@ def read_asv(source: Source, shell: Mapping[str, Any], versions: dict[str, tuple
             yield Refused(place, benchmark, "write the file again, or leave it out")
             continue
         if benchmark.version is not None:
-            version, _ = versions.setdefault(name, (benchmark.version, source.name))
-            changed += version != benchmark.version
+            changed += versions.setdefault(name, benchmark.version) != benchmark.version
         metric = _metric(name, mapping(listed.get(name)))
         if metric not in stated:
             stated.add(metric)
             yield MetricStated(metric, place)
+        if asked and metric.name not in asked:
+            left_out += 1
+            continue
         for at, row in _rows(benchmark, metric, place):
             without_samples += at
             yield sample_of(source.name, row)
@@ -80,25 +85,32 @@ def read_asv(source: Source, shell: Mapping[str, Any], versions: dict[str, tuple
     yield from told_of(source, without_samples, what)
     what = "benchmarks of another version than in the files before, which asv itself would not compare"
     yield from told_of(source, changed, what)
+    yield from told_of(source, left_out, f"benchmarks that measure none of {', '.join(asked)}, and were left out")
 
 
 def _rows(benchmark: _Benchmark, metric: Metric, place: str) -> Iterator[tuple[bool, Row]]:
     """Yield each measurement, and whether it stands for samples that are not there."""
+    groups = {"measures": metric.name}
     for at, combination in enumerate(product(*benchmark.parameters)):
-        case = f"{benchmark.name}({', '.join(combination)})" if combination else benchmark.name
         here = f"{place}[{at}]"
         figure, samples = benchmark.figures[at], benchmark.samples[at]
-        started = benchmark.started_at
+        whole = Row(
+            f"{benchmark.name}({', '.join(combination)})" if combination else benchmark.name,
+            here,
+            {},
+            repeat=None,
+            groups=groups,
+            started_at=benchmark.started_at,
+        )
         if figure is None:
-            yield False, Row(case, here, {}, _FAILED, None, started_at=started)
+            yield False, replace(whole, failure=_FAILED)
         elif isinstance(figure, float) and math.isnan(figure):  # skipped for these parameters
-            skipped = {metric.name: MissingReason.NOT_APPLICABLE}
-            yield False, Row(case, here, {}, None, None, skipped, started_at=started)
+            yield False, replace(whole, missing={metric.name: MissingReason.NOT_APPLICABLE})
         elif isinstance(samples, list) and samples:
             for number, raw in enumerate(samples):
-                yield False, Row(case, f"{here}.samples[{number}]", {metric: raw}, started_at=started)
+                yield False, replace(whole, place=f"{here}.samples[{number}]", raw={metric: raw}, repeat=OBSERVED)
         else:
-            yield True, Row(case, here, {metric: figure}, None, None, started_at=started)
+            yield True, replace(whole, raw={metric: figure})
 
 
 def _benchmark(name: str, told: Any, shell: Mapping[str, Any]) -> _Benchmark | str:
