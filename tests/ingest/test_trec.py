@@ -13,6 +13,7 @@ import ir_measures
 import pytest
 
 from opfield.core import MissingReason, Status
+from opfield.ingest.readers.retrieval.measures import values
 from opfield.ingest.readers.trec import reader
 from opfield.ingest.records import Expected, IngestError, MetricStated, Note, Refused, Sample, Stated, System
 from tests.ingest.rankings import TEXTBOOK, random_results, write_qrels, write_run
@@ -51,6 +52,30 @@ def test_values_do_not_depend_on_how_queries_are_batched(tmp_path: Path, monkeyp
     whole = read(reader, run, metrics=("nDCG@10", "Accuracy", "Judged@5"), qrels=qrels)
     monkeypatch.setattr("opfield.ingest.readers.retrieval.intake._BATCH", 1)
     assert read(reader, run, metrics=("nDCG@10", "Accuracy", "Judged@5"), qrels=qrels) == whole
+
+
+def test_a_run_is_scored_in_batches_that_do_not_grow_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from opfield.ingest.readers.retrieval import intake
+
+    sizes: list[int] = []
+
+    def watched(measures: Any, judged: Any, returned: Any) -> Any:
+        sizes.append(sum(map(len, returned.values())))
+        return values(measures, judged, returned)
+
+    monkeypatch.setattr(intake, "values", watched)
+    monkeypatch.setattr(intake, "_BATCH", 100)
+    judged = {f"q{number}": {"d1": 1} for number in range(100)}
+    returned = {query: {f"d{number}": float(number) for number in range(10)} for query in judged}
+    read(reader, write_run(tmp_path / "a.run", returned), qrels=write_qrels(tmp_path / "qrels", judged))
+    assert sizes == [100] * 10
+
+
+def test_a_measure_that_needs_subtopics_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, qrels = write_run(tmp_path / "a.run", {"1": {"d": 1.0}}), write_qrels(tmp_path / "qrels", {"1": {"d": 1}})
+    monkeypatch.setattr(ir_measures, "qrel_inputs", lambda _measures: ["query_id", "iteration"])
+    with pytest.raises(IngestError, match="is of subtopics"):
+        read(reader, run, qrels=qrels)
 
 
 def test_lines_of_a_query_that_stand_apart_make_one_ranking(tmp_path: Path) -> None:

@@ -44,8 +44,6 @@ def _head(content: bytes, at: int, kind: int) -> tuple[int, int]:
 
 def _text(content: bytes, at: int) -> tuple[str, int]:
     length, start = _head(content, at, _TEXT)
-    if start + length > len(content):
-        raise IndexError
     return content[start : start + length].decode("utf-8"), start + length
 
 
