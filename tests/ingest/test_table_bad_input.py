@@ -133,6 +133,16 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
             _read(tmp_path / name)
 
 
+def test_what_an_arrow_file_says_of_its_own_buffers_is_not_trusted(tmp_path: Path) -> None:
+    offsets = pa.array([0, 4, 2], pa.int32()).buffers()[1]
+    texts = pa.StringArray.from_buffers(2, offsets, pa.py_buffer(b"abcd"))
+    table = pa.Table.from_arrays([pa.array([1, 2]), pa.array([1, 2]), texts], names=["id", "s", "t"])
+    with pa.OSFile(str(tmp_path / "r.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(IngestError, match=r"r\.arrow cannot be read as Arrow after row 0"):
+        _read(tmp_path / "r.arrow")
+
+
 def test_a_file_name_like_a_partition_gives_no_column(tmp_path: Path) -> None:
     folder = tmp_path / "model=x"
     folder.mkdir()
