@@ -39,7 +39,7 @@ unit: $(READY)
 whole: $(READY)
 	OPFIELD_TEST_WHOLE=1 $(BIN)/pytest -n $(JOBS) tests
 
-# Simulated error rates of the gates: half an hour.
+# Simulated error rates of the gates: about an hour.
 rates: $(READY)
 	$(BIN)/python -m benchmarks.error_rates
 

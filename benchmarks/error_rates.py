@@ -29,9 +29,6 @@ from benchmarks.error_rates_studies import Rate, Study, mean_studies
 _TOGETHER = 2_000_000
 """Values that are judged together, so that memory stays small."""
 
-_MOST = 32_000_000
-"""Values of a study, so that the largest ends in minutes: it draws fewer campaigns, and its rates say how many."""
-
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -67,7 +64,6 @@ def check() -> None:
 def measure(study: Study, draws: int, seed: int) -> Verdicts:
     """Judge so many campaigns of a study, some at a time."""
     values = (1 + study.candidates) * study.cases * study.repeats * len(study.metrics)
-    draws = min(draws, study.most_draws, _MOST // values)
     step = max(1, min(draws, _TOGETHER // values))
     total = Verdicts()
     with tempfile.TemporaryDirectory() as scratch:

@@ -133,7 +133,7 @@ def permuted_family(cases: int, candidates: int = 20) -> Study:
     table = f"family of {candidates} candidates, none better: any passes"
     rates = (rate(of.family("x", method="max_t"), table, "normal", "family, max_t", NOMINAL),)
     study = family(cases, candidates)
-    return replace(study, name=f"permuted {study.name}", rates=rates, most_draws=1000)
+    return replace(study, name=f"permuted {study.name}", rates=rates)
 
 
 def missing(cases: int) -> Study:
@@ -210,7 +210,7 @@ def percentile(cases: int) -> Study:
         arms = Arms(seconds[0], seconds[1][:, None])
         return Drawn({"x": arms}, used={"duration_s": arms})
 
-    return Study(f"percentile of {cases} cases", (of.Metric("x"),), rates, draw, cases, most_draws=500)
+    return Study(f"percentile of {cases} cases", (of.Metric("x"),), rates, draw, cases)
 
 
 def these_cases(cases: int, repeats: int) -> Study:

@@ -75,7 +75,6 @@ class Study:
         candidates: candidates of each.
         infers_to: as in `Policy`.
         complete_cases: metrics of which the interval over complete cases is counted beside the gates.
-        most_draws: largest number of draws that is worth its time.
     """
 
     name: str
@@ -87,7 +86,6 @@ class Study:
     candidates: int = 1
     infers_to: Literal["cases_like_these", "these_cases"] = "cases_like_these"
     complete_cases: tuple[str, ...] = ()
-    most_draws: int = 1_000_000
 
     @property
     def policy(self) -> of.Policy:
