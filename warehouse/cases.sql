@@ -18,7 +18,7 @@ comment on column cases.workload_id is 'Name of the workload.';
 comment on column cases.case_id is 'Identity of the case inside the workload, exactly as declared.';
 comment on column cases.case_digest is 'Digest of the case''s input envelope, equal wherever the same input is used.';
 comment on column cases.case_ix is 'Position in the declared order, counted from 0.';
-comment on column cases.groups is 'Strata of the case, key to value.';
+comment on column cases.groups is 'Strata of the case, key to value. Where the workload states how often the case runs on each arm, the empty key, which no stratum can bear, holds that: a JSON object of candidate id to repeats.';
 comment on column cases.cluster_id is 'Cluster that the case belongs to; NULL where the case is its own unit.';
 comment on column cases.partition is 'train, selection or final; NULL where the workload is not partitioned.';
 comment on column cases.input is 'Canonical JSON of the case''s input.';
@@ -40,7 +40,7 @@ workloads as (
             "workload_id": "VARCHAR",
             "cases": [{
                 "case_id": "VARCHAR", "case_digest": "VARCHAR", "groups": "MAP(VARCHAR, VARCHAR)",
-                "cluster_id": "VARCHAR", "partition": "VARCHAR", "input": "VARCHAR"
+                "cluster_id": "VARCHAR", "partition": "VARCHAR", "input": "VARCHAR", "repeats": "JSON"
             }]
         }') as workload,
     from started
@@ -61,7 +61,11 @@ select
     listed_case.case_id as case_id,
     listed_case.case_digest as case_digest,
     case_ix::integer as case_ix,
-    listed_case.groups as groups,
+    if(
+        json_type(listed_case.repeats) = 'OBJECT',
+        map_concat(listed_case.groups, map {'': listed_case.repeats::varchar}),
+        listed_case.groups
+    ) as groups,
     listed_case.cluster_id as cluster_id,
     listed_case.partition as partition,
     listed_case.input as input,

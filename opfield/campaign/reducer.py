@@ -62,9 +62,16 @@ class CampaignState:
 
     @property
     def declared_cells(self) -> int:
-        """Number of coordinates of the declared grid; a proposer's candidates are declared as they are registered."""
+        """Number of coordinates of the declared grid.
+
+        A ragged campaign, whose cases run differently often, declares it; a proposer's candidates are declared as they
+        are registered.
+        """
         if not self.started:
             return 0
+        stated = self.started.get("coordinates")
+        if stated is not None:
+            return int(stated)
         candidates = self.registered if self.declared is None else self.declared
         cases = self.started["cases"] if self.planned is None else self.planned
         return int(cases * self.started["identity"]["repeats"] * (1 + len(candidates)))
@@ -152,9 +159,24 @@ def _started(state: CampaignState, event: Event, payload: dict[str, Any]) -> Non
     repeats, declared = identity["repeats"], identity["candidates"]
     if not (isinstance(baseline_id, str) and type(cases) is int and type(repeats) is int):
         raise _breach("payload", event, "states no baseline, or no number of cases or repeats")
-    state.declared = None if declared is None else frozenset(declared)
+    candidates = None if declared is None else frozenset(declared)
+    if payload.get("coordinates") is not None:
+        _check_ragged(event, payload, candidates)
+    state.declared = candidates
     state.started = payload
     state.accepted = {baseline_id: set()}
+
+
+def _check_ragged(event: Event, payload: dict[str, Any], candidates: frozenset[str] | None) -> None:
+    """Check the number of coordinates that a ragged campaign declares: each case runs on each arm at least once."""
+    coordinates, identity = payload["coordinates"], payload["identity"]
+    if candidates is None:
+        raise _breach("grid", event, "states coordinates, but its candidates come as it goes")
+    if any(gate["kind"] == "sequential" for gate in identity["policy"]["gates"]):
+        raise _breach("grid", event, "states coordinates, but a sequential gate may close its plan")
+    least, repeats = payload["cases"] * (1 + len(candidates)), identity["repeats"]
+    if type(coordinates) is not int or not 1 <= least <= coordinates <= least * repeats:
+        raise _breach("grid", event, f"{coordinates} coordinates are not {least} times 1 to {repeats}")
 
 
 def _registered(state: CampaignState, event: Event, payload: dict[str, Any]) -> None:

@@ -24,6 +24,7 @@ with told as (
 declared as (
     select
         campaign_id,
+        try_cast(json_extract_string(payload, '$.coordinates') as bigint) as coordinates,
         try_cast(json_extract_string(payload, '$.cases') as bigint) as cases,
         try_cast(json_extract_string(payload, '$.identity.repeats') as bigint) as repeats,
         len(list_distinct(json_extract_string(payload, '$.identity.candidates[*]'))) as candidates,
@@ -71,8 +72,11 @@ placed as (
         evidenced.has_results,
         policy_gates.name as gate_name,
         counted.compared,
-        coalesce(counted.planned_cases, declared.cases) * declared.repeats * (1 + if(declared.is_fixed, declared.candidates, counted.registered))
-        - counted.cells as pending,
+        coalesce(
+            declared.coordinates,
+            coalesce(counted.planned_cases, declared.cases) * declared.repeats
+            * (1 + if(declared.is_fixed, declared.candidates, counted.registered))
+        ) - counted.cells as pending,
         row_number() over (
             partition by evidenced.campaign_id, evidenced.gate_ix
             order by evidenced.sequence

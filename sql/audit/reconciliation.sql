@@ -1,8 +1,8 @@
 -- Reconciliation: what the ledger says beside what the projections hold and the views recompute.
 -- Grain: one row for each campaign and figure, and for each candidate where the figure is the candidate's.
--- Figures: how many cells, measurements, candidates, cases and metrics there are; what was recorded as mean_delta, as
--- decision and as selection. Where `agrees` is false the projection of that table is torn or damaged, or the views are
--- not those by which the campaign was judged.
+-- Figures: how many cells, measurements, candidates, cases and metrics there are, and, where a campaign declares their
+-- number, coordinates; what was recorded as mean_delta, as decision and as selection. Where `agrees` is false the
+-- projection of that table is torn or damaged, or the views are not those by which the campaign was judged.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate; NULL where the figure is the whole campaign's.
@@ -51,6 +51,17 @@ counted_metrics as (
     select campaign_id, count(*) as metrics
     from metrics
     group by campaign_id
+),
+
+counted_coordinates as (
+    select
+        declared_repeats.campaign_id,
+        any_value(declarations.coordinates) as recorded,
+        sum(declared_repeats.repeats)::bigint as found,
+    from declared_repeats
+    inner join declarations using (campaign_id)
+    where declarations.coordinates is not null
+    group by declared_repeats.campaign_id
 ),
 
 counts as (
@@ -109,6 +120,16 @@ compared as (
         counted.recorded::varchar as recorded,
         counted.found::varchar as found,
     from counts
+
+    union all
+
+    select
+        campaign_id,
+        null::varchar as candidate_id,
+        'coordinates' as figure,
+        recorded::varchar as recorded,
+        found::varchar as found,
+    from counted_coordinates
 
     union all
 

@@ -2,14 +2,15 @@
 -- Grain: one row for each event and law that it breaks; an event may break several.
 -- The writer refuses such an event, so that a row here means the ledger was altered, lost a file, or was written past
 -- the writer. Laws: `sequence` numbers run 1, 2, 3 without gap or repeat; `start` campaign.started comes first and only
--- first; `digest` covers the content and the predecessor's digest; `fence` never falls; `version`, `type` and `payload`
--- are known and readable; `candidate` is declared, registered once, and not the baseline; `trial` belongs to a
--- registered candidate or the baseline, on its arm, with a terminal status, a declared repeat, and before its
--- comparison, all computed evidence and the closing of the `plan` by a sequential gate; `coordinate` is accepted once;
--- `evidence` belongs to a gate of the policy, once for each, when no cell is pending and before the first comparison;
--- `comparison` and `decision` come once each, in this order, after the registration; a `review` stands between the two,
--- approves or rejects, has a reviewer, and names the digest of the comparison; `completion` follows the last decision
--- and selects a candidate or the baseline; nothing follows the `terminal` event.
+-- first; `grid`: where a campaign declares its number of coordinates, it is fixed, has no sequential gate, and runs each
+-- case at least once and at most `repeats` times on each arm; `digest` covers the content and the predecessor's digest;
+-- `fence` never falls; `version`, `type` and `payload` are known and readable; `candidate` is declared, registered once,
+-- and not the baseline; `trial` belongs to a registered candidate or the baseline, on its arm, with a terminal status, a
+-- declared repeat, and before its comparison, all computed evidence and the closing of the `plan` by a sequential gate;
+-- `coordinate` is accepted once; `evidence` belongs to a gate of the policy, once for each, when no cell is pending and
+-- before the first comparison; `comparison` and `decision` come once each, in this order, after the registration; a
+-- `review` stands between the two, approves or rejects, has a reviewer, and names the digest of the comparison;
+-- `completion` follows the last decision and selects a candidate or the baseline; nothing follows the `terminal` event.
 -- columns:
 --   campaign_id: Campaign of the history.
 --   sequence: Sequence of the offending event.
@@ -162,6 +163,49 @@ broken_declarations as (
             and json_type(payload, '$.identity.repeats') in ('BIGINT', 'UBIGINT'),
             false
         )
+),
+
+ragged as (
+    select
+        campaign_id,
+        sequence,
+        if(
+            json_type(payload, '$.coordinates') in ('BIGINT', 'UBIGINT'),
+            try_cast(json_extract_string(payload, '$.coordinates') as hugeint),
+            null
+        ) as coordinates,
+        json_type(payload, '$.identity.candidates') = 'ARRAY' as is_fixed,
+        if(
+            json_type(payload, '$.identity.policy.gates') = 'ARRAY',
+            json_array_length(payload, '$.identity.policy.gates'),
+            null
+        ) as gates,
+        json_extract_string(payload, '$.identity.policy.gates[*].kind') as gate_kinds,
+        try_cast(json_extract_string(payload, '$.cases') as hugeint)
+        * (1 + len(list_distinct(json_extract_string(payload, '$.identity.candidates[*]')))) as least,
+        try_cast(json_extract_string(payload, '$.identity.repeats') as hugeint) as repeats,
+    from told
+    where type = 'campaign.started' and coalesce(json_type(payload, '$.coordinates'), 'NULL') <> 'NULL'
+),
+
+broken_grids as (
+    select
+        campaign_id,
+        sequence,
+        'grid' as law,
+        case
+            when not coalesce(is_fixed, false) then 'states coordinates, but its candidates come as it goes'
+            when not coalesce(len(gate_kinds) = gates and not list_contains(gate_kinds, 'sequential'), false)
+                then 'states coordinates, but a sequential gate may close its plan'
+            when not coalesce(least >= 1 and coordinates >= least and (coordinates - 1) // nullif(least, 0) < repeats, false)
+                then format(
+                    '{} coordinates are not {} times 1 to {}',
+                    coalesce(coordinates::varchar, 'unknown'),
+                    coalesce(least::varchar, 'unknown'),
+                    coalesce(repeats::varchar, 'unknown')
+                )
+        end as detail,
+    from ragged
 ),
 
 broken_fences as (
@@ -355,6 +399,8 @@ offences as (
     select * from broken_starts
     union all
     select * from broken_declarations
+    union all
+    select * from broken_grids where detail is not null
     union all
     select * from broken_fences
     union all

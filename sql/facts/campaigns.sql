@@ -6,7 +6,7 @@
 --   campaign_id: Identity of the campaign.
 --   name: Name that its author gave it.
 --   state: running, completed or cancelled.
---   repeats: How often each case is declared to run, on each arm.
+--   repeats: How often each case is declared to run, on each arm; the most of any, where that differs.
 --   cases: Number of declared cases.
 --   planned_cases: Cases that are to be tried: all, unless a sequential gate closed the plan early.
 --   candidates: Number of declared candidates, the baseline not counted; NULL where a proposer brings them as it goes.

@@ -7,10 +7,9 @@
 --   case_id: Case of the coordinate.
 --   repeat: Repeat of the coordinate, counted from 0.
 select
-    declared_candidates.campaign_id,
-    declared_candidates.candidate_id,
-    declared_candidates.arm,
-    declared_pairs.case_id,
-    declared_pairs.repeat,
-from declared_pairs
-inner join declared_candidates using (campaign_id)
+    campaign_id,
+    candidate_id,
+    arm,
+    case_id,
+    unnest(range(repeats))::integer as repeat,
+from declared_repeats

@@ -4,7 +4,9 @@
 -- columns:
 --   campaign_id: Identity of the campaign.
 --   name: Name that its author gave it.
---   repeats: How often each case is declared to run, on each arm.
+--   repeats: How often each case is declared to run, on each arm; the most of any, where that differs.
+--   coordinates: Number of declared coordinates over all arms, where cases run differently often; NULL where each runs
+--     `repeats` times.
 --   cases: Number of declared cases.
 --   candidates: Number of declared candidates, the baseline not counted; NULL where a proposer brings them as it goes.
 --   candidate_ids: Ids of the declared candidates; NULL where a proposer brings them as it goes.
@@ -42,6 +44,7 @@ described as (
         campaign_id,
         json_extract_string(identity, '$.name') as name,
         json_extract_string(identity, '$.repeats')::integer as repeats,
+        try_cast(json_extract_string(payload, '$.coordinates') as bigint) as coordinates,
         json_extract_string(payload, '$.cases')::bigint as cases,
         json_array_length(identity, '$.candidates')::bigint as candidates,
         from_json(json_extract(identity, '$.candidates'), '["VARCHAR"]') as candidate_ids,

@@ -5,17 +5,21 @@
 --   case_id: Case.
 --   repeat: Repeat, counted from 0.
 with workload as (
-    select campaign_id, case_id
+    select
+        planned_cases.campaign_id,
+        planned_cases.case_id,
+        repeats_stated(stated_repeats.repeats, declarations.baseline_id, declarations.repeats) as repeats,
     from planned_cases
+    inner join declarations using (campaign_id)
+    left join stated_repeats using (campaign_id, case_id)
 ),
 
 declared as (
     select
-        workload.campaign_id,
-        workload.case_id,
-        unnest(range(declarations.repeats))::integer as repeat,
+        campaign_id,
+        case_id,
+        unnest(range(repeats))::integer as repeat,
     from workload
-    inner join declarations using (campaign_id)
 )
 
 select * from declared

@@ -22,7 +22,6 @@ with judged as (
         comparisons.campaign_id,
         comparisons.candidate_id,
         comparisons.metric,
-        declarations.repeats,
         comparisons.missing,
         judged_metrics.direction,
         judged_metrics.lower,
@@ -31,8 +30,16 @@ with judged as (
         if(judged_metrics.direction > 0, judged_metrics.upper, judged_metrics.lower) as best,
     from comparisons
     inner join judged_metrics using (campaign_id, metric)
-    inner join declarations using (campaign_id)
     where comparisons.is_whole
+),
+
+plans as (
+    select
+        campaign_id,
+        case_id,
+        count(*) as pairs,
+    from declared_pairs
+    group by campaign_id, case_id
 ),
 
 full_units as materialized (
@@ -52,7 +59,8 @@ full_units as materialized (
         case_deltas.candidate_mean as candidate_high,
     from case_deltas
     inner join judged using (campaign_id, candidate_id, metric)
-    where case_deltas.pairs = judged.repeats
+    inner join plans using (campaign_id, case_id)
+    where case_deltas.pairs = plans.pairs
 ),
 
 gap_cases as materialized (

@@ -103,8 +103,9 @@ squares as (
 plans as (
     select
         campaign_id,
-        count(*) as cases,
-    from planned_cases
+        count(*) as pairs,
+        max(repeat) + 1 as most_pairs,
+    from declared_pairs
     group by campaign_id
 ),
 
@@ -115,8 +116,8 @@ declared as (
         metrics.metric,
         metrics.lower,
         metrics.upper,
-        coalesce(plans.cases, 0) * declarations.repeats as pairs,
-        integrity.is_comparable and coalesce(means.summary.most_pairs <= declarations.repeats, true) as is_whole,
+        coalesce(plans.pairs, 0) as pairs,
+        integrity.is_comparable and coalesce(means.summary.most_pairs <= plans.most_pairs, true) as is_whole,
         means.summary,
         struct_insert(
             means.summary.spread,

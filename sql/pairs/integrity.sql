@@ -3,9 +3,9 @@
 -- Cells are compared with the ledger's trial.completed events by number and by a fingerprint of their sequences, so
 -- that a missing or a doubled file shows; measurements are compared with what the candidate's cells announce, by number
 -- and by a sum of hashes of their coordinates, so that one file lost and another doubled do not cancel out; cases,
--- metrics and candidates with what was declared. While a projection lags behind the ledger, and while files are
--- exchanged, a campaign is not whole for a moment: no number is given then. A finished campaign that stays so is
--- damaged: `reconciliation` names the table.
+-- metrics and candidates with what was declared, as are coordinates where a campaign declares their number. While a
+-- projection lags behind the ledger, and while files are exchanged, a campaign is not whole for a moment: no number is
+-- given then. A finished campaign that stays so is damaged: `reconciliation` names the table.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate, or the baseline.
@@ -73,6 +73,15 @@ found_metrics as (
     group by campaign_id
 ),
 
+found_coordinates as (
+    select
+        campaign_id,
+        sum(repeats)::bigint as coordinates,
+    from declared_repeats
+    semi join (select campaign_id from declarations where coordinates is not null) using (campaign_id)
+    group by campaign_id
+),
+
 campaign_level as (
     select
         declarations.campaign_id,
@@ -81,12 +90,15 @@ campaign_level as (
         and coalesce(found_cases.cases, 0) = declarations.cases
         and coalesce(found_cases.distinct_cases, 0) = declarations.cases
         and coalesce(found_metrics.metrics, 0) = declarations.metrics
-        and coalesce(found_metrics.distinct_metrics, 0) = declarations.metrics as is_whole,
+        and coalesce(found_metrics.distinct_metrics, 0) = declarations.metrics
+        and (declarations.coordinates is null or coalesce(found_coordinates.coordinates, 0) = declarations.coordinates)
+            as is_whole,
     from declarations
     left join accepted using (campaign_id)
     left join found_in_campaign using (campaign_id)
     left join found_cases using (campaign_id)
     left join found_metrics using (campaign_id)
+    left join found_coordinates using (campaign_id)
 ),
 
 judged as (

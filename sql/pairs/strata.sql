@@ -27,7 +27,7 @@
 --   ci_high: Upper end of the two-sided 95 % interval about mean_delta; NULL where there is none.
 --   smallest_effect: Mean delta that such evidence would have shown, one-sided at 2.5 %, with a power of .8 (the
 --     minimum detectable effect); NULL where the spread is unknown or none.
-with memberships as (
+with listed as (
     select
         campaign_id,
         case_id,
@@ -38,14 +38,31 @@ with memberships as (
     semi join planned_cases using (campaign_id, case_id)
 ),
 
+memberships as (
+    select *
+    from listed
+    where group_key <> ''
+),
+
+plans as (
+    select
+        campaign_id,
+        case_id,
+        count(*) as pairs,
+    from declared_pairs
+    group by campaign_id, case_id
+),
+
 sizes as materialized (
     select
         campaign_id,
         group_key,
         group_value,
         row_number() over () as stratum_ix,
-        count(*) as cases,
+        sum(pairs)::bigint as pairs,
+        max(pairs) as most_pairs,
     from memberships
+    inner join plans using (campaign_id, case_id)
     group by campaign_id, group_key, group_value
 ),
 
@@ -132,8 +149,8 @@ declared as (
         sizes.group_value,
         metrics.lower,
         metrics.upper,
-        sizes.cases * declarations.repeats as pairs,
-        integrity.is_comparable and coalesce(means.summary.most_pairs <= declarations.repeats, true) as is_whole,
+        sizes.pairs,
+        integrity.is_comparable and coalesce(means.summary.most_pairs <= sizes.most_pairs, true) as is_whole,
         means.summary,
         struct_insert(
             means.summary.spread,

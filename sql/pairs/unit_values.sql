@@ -1,6 +1,7 @@
 -- Unit values: what each unit says about the quantities that gates infer the means of.
 -- Grain: one row for each candidate, quantity and declared case.
 -- Repeats are averaged inside the case. A missing value takes the worst and the best of its range, as in `case_bounds`.
+-- Where a case is declared for fewer tries than a pass^k asks for, those up to k are missing.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.
@@ -35,20 +36,18 @@ with delta_units as (
 
 tried as (
     select
-        declared_candidates.campaign_id,
-        declared_candidates.candidate_id,
+        declared_repeats.campaign_id,
+        declared_repeats.candidate_id,
         quantities.quantity,
         quantities.metric,
         quantities.k,
         judged_metrics.direction,
-        declarations.repeats,
-        workload.case_id,
+        declared_repeats.repeats,
+        declared_repeats.case_id,
     from quantities
-    inner join declarations using (campaign_id)
     inner join judged_metrics using (campaign_id, metric)
-    inner join declared_candidates using (campaign_id)
-    inner join planned_cases as workload using (campaign_id)
-    where quantities.source = 'pass_k' and declared_candidates.arm = 'candidate'
+    inner join declared_repeats using (campaign_id)
+    where quantities.source = 'pass_k' and declared_repeats.arm = 'candidate'
 ),
 
 successes as (
@@ -58,7 +57,7 @@ successes as (
         tried.quantity,
         tried.case_id,
         any_value(tried.k)::bigint as k,
-        any_value(tried.repeats) as repeats,
+        greatest(any_value(tried.repeats), any_value(tried.k)::bigint) as repeats,
         count(*) filter (where observations.value in (0, 1)) as tries,
         count(*) filter (where observations.value = if(tried.direction > 0, 1, 0)) as successes,
     from tried
@@ -67,6 +66,7 @@ successes as (
         and tried.candidate_id = observations.candidate_id
         and tried.metric = observations.metric
         and tried.case_id = observations.case_id
+        and tried.repeats > observations.repeat
         and observations.arm = 'candidate'
     group by tried.campaign_id, tried.candidate_id, tried.quantity, tried.case_id
 ),

@@ -57,7 +57,8 @@ class Campaign:
     """A campaign: what it declares, and what it accepted so far.
 
     Candidate ids are free text here; `twins` are candidates whose specification equals the baseline's. `clusters` maps
-    cases to the cluster that each belongs to; a case that is not in it belongs to none.
+    cases to the cluster that each belongs to; a case that is not in it belongs to none. `ragged` maps cases to how
+    often they run on each arm, by candidate id, where that is not `repeats`; the campaign then declares coordinates.
     """
 
     cases: Mapping[str, Mapping[str, str]]
@@ -75,6 +76,8 @@ class Campaign:
     ending: Mapping[str, Any] | None = None
     records: Sequence[tuple[str, Mapping[str, Any]]] = ()
     clusters: Mapping[str, str] = field(default_factory=dict)
+    coupling: str = "common_seed"
+    ragged: Mapping[str, Mapping[str, int]] | None = None
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -96,7 +99,7 @@ class Campaign:
                 "min_gain": self.min_gain,
                 "sql": "sha256:policy",
             },
-            "coupling": "common_seed",
+            "coupling": self.coupling,
             "baseline": "sha256:spec-base",
             "seed_root": "0123456789abcdef",
             "candidates": sorted(self.candidates),
@@ -125,6 +128,10 @@ class Campaign:
             "policy_artifact": "artifact-policy",
             "provenance": {},
         }
+        if self.ragged is not None:
+            started["coordinates"] = sum(
+                self.repeats_of(who, case) for who in (self.baseline, *self.candidates) for case in self.cases
+            )
         events: list[tuple[str, dict[str, Any]]] = [("campaign.started", started)]
         for candidate in self.candidates if self.registered is None else self.registered:
             spec = "sha256:spec-base" if candidate in self.twins else f"sha256:spec-{candidate}"
@@ -145,6 +152,10 @@ class Campaign:
         if self.ending is not None:
             events.append(("campaign.completed", dict(self.ending)))
         return events
+
+    def repeats_of(self, candidate: str, case_id: str) -> int:
+        """Return how often a case is declared to run on the arm of a candidate."""
+        return (self.ragged or {}).get(case_id, {}).get(candidate, self.repeats)
 
     def _trial_payload(self, trial: Trial) -> dict[str, Any]:
         has_failed = trial.status != "success"
@@ -186,6 +197,7 @@ class Campaign:
                     "partition": None,
                     "input": "{}",
                 }
+                | ({"repeats": dict(self.ragged[case_id])} if self.ragged and case_id in self.ragged else {})
                 for case_id, groups in self.cases.items()
             ],
         }

@@ -20,7 +20,10 @@ def lawful_payloads(draw: st.DrawFn) -> Payloads:
     candidates = [f"c{ix}" for ix in range(draw(st.integers(0, 2)))]
     cases: dict[str, dict[str, str]] = {f"w{ix}": {} for ix in range(draw(st.integers(1, 2)))}
     repeats = draw(st.integers(1, 2))
-    grid = [(who, case, repeat) for who in ("base", *candidates) for case in cases for repeat in range(repeats)]
+    arms = ("base", *candidates)
+    ragged = {case: {who: draw(st.integers(1, repeats)) for who in arms} for case in cases}
+    declared = ragged if draw(st.booleans()) else {case: dict.fromkeys(arms, repeats) for case in cases}
+    grid = [(who, case, repeat) for who in arms for case in cases for repeat in range(declared[case][who])]
     trials = [
         Trial(who, case, repeat, {"m": 1.0}, status=draw(st.sampled_from(["success", "domain_failure", "cancelled"])))
         for who, case, repeat in draw(st.permutations(grid))
@@ -32,6 +35,8 @@ def lawful_payloads(draw: st.DrawFn) -> Payloads:
         metrics=[Metric("m")],
         candidates=candidates,
         repeats=repeats,
+        coupling="none" if declared is ragged else "common_seed",
+        ragged=ragged if declared is ragged else None,
         trials=trials,
         records=[*compared, *decided],
         ending={"selected": draw(st.sampled_from(["base", *candidates])), "outcome": "selected", "score": None},
@@ -123,6 +128,12 @@ def _declare_the_baseline(rows: Sequence[Row]) -> list[Row] | None:
     return _renumbered([_told(rows[0], identity=identity), *rows[1:ix], registered, *rows[ix:]])
 
 
+def _come_as_it_goes(rows: Sequence[Row]) -> list[Row] | None:
+    """Declare the number of coordinates, and leave the candidates to a proposer."""
+    identity = json.loads(rows[0]["payload"])["identity"] | {"candidates": None}
+    return _replace(rows, 0, _told(rows[0], identity=identity, coordinates=1))
+
+
 def _last_again(rows: Sequence[Row]) -> list[Row] | None:
     return rechained([*rows[:-1], rows[-1], rows[-1]])
 
@@ -183,6 +194,10 @@ BREAKAGES: Mapping[str, tuple[str, Callable[[Sequence[Row]], list[Row] | None]]]
     "the payload is no JSON": ("payload", _broken_json),
     "it starts twice": ("start", _repeat("campaign.started")),
     "it does not start": ("start", _drop("campaign.started", "candidate.registered")),
+    "more coordinates than the repeats give": ("grid", _change("campaign.started", coordinates=10**6)),
+    "a case without a coordinate": ("grid", _change("campaign.started", coordinates=0)),
+    "a number of coordinates that is none": ("grid", _change("campaign.started", coordinates="8")),
+    "coordinates of candidates yet to come": ("grid", _come_as_it_goes),
     "a candidate is registered twice": ("candidate", _repeat("candidate.registered")),
     "an undeclared candidate is registered": ("candidate", _change("candidate.registered", candidate_id="stranger")),
     "the baseline is registered": ("candidate", _change("candidate.registered", candidate_id="base")),

@@ -21,6 +21,7 @@ from tests.sql.reviewing import Said, with_reviews
 
 #: Relations that hold what is wrong or still to do, or what only passing candidates have, and are empty here.
 EMPTY = (
+    "stated_repeats",
     "case_noise",
     "contenders",
     "pareto",

@@ -1,0 +1,28 @@
+-- Declared repeats: how often each case is to run on each arm.
+-- Grain: one row for each declared candidate, the baseline included, and planned case.
+-- Where repeats pair (coupling common_seed or replayed) they are as many on every arm: what the case states for the
+-- baseline holds for all.
+-- columns:
+--   campaign_id: Campaign that declared it.
+--   candidate_id: Candidate, or the baseline.
+--   arm: baseline or candidate.
+--   case_id: Case.
+--   repeats: Repeats declared there, at least 1.
+with declared as (
+    select
+        declared_candidates.campaign_id,
+        declared_candidates.candidate_id,
+        declared_candidates.arm,
+        planned_cases.case_id,
+        repeats_stated(
+            stated_repeats.repeats,
+            if(declarations.coupling = 'none', declared_candidates.candidate_id, declarations.baseline_id),
+            declarations.repeats
+        ) as repeats,
+    from planned_cases
+    inner join declarations using (campaign_id)
+    inner join declared_candidates using (campaign_id)
+    left join stated_repeats using (campaign_id, case_id)
+)
+
+select * from declared
