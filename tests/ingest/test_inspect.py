@@ -272,3 +272,14 @@ def test_bytes_read_are_told_once_over_both_passes(tmp_path: Path) -> None:
     options = {option.name: option.default for option in reader.options}
     list(reader.read(Reading([Source(log, "log.json")], options, advance=told.append)))
     assert sum(told) == log.stat().st_size
+
+
+def test_one_model_is_one_system_even_where_versions_of_inspect_ran_its_tasks(tmp_path: Path) -> None:
+    newer = header([1], task="words", eval_id="E2", packages={"inspect_ai": "0.3.300"})
+    again = header([1], eval_id="E3", packages={"inspect_ai": "0.3.300"})
+    logs = [
+        write_json(tmp_path / f"{name}.json", head)
+        for name, head in zip("abc", (header([1]), newer, again), strict=True)
+    ]
+    systems = only(System, read(reader, *logs, by="model"))
+    assert [sorted(system.says["tasks"]) for system in systems] == [["sums", "words"], ["sums"]]

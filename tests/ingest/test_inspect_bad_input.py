@@ -188,3 +188,15 @@ def test_an_encrypted_or_unknown_compression_is_refused(tmp_path: Path) -> None:
     content[at + 10] = 97
     path.write_bytes(content)
     assert refusal(path).startswith("log.eval: header.json is cut off or damaged (")
+
+
+def test_summaries_that_lack_a_sample_say_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", ZSTANDARD) as archive:
+        for key in ("a", "b"):
+            archive.writestr(f"samples/{key}_epoch_1.json", json.dumps(sample(key, scores={"match": 7})))
+        archive.writestr("summaries.json", json.dumps([sample("a", scores={"match": "C"})]))
+        archive.writestr("header.json", json.dumps(header(["a", "b"])))
+    records = read(reader, path)
+    assert not only(Refused, records)
+    assert [s.values for s in only(Sample, records)] == [{"match": 7.0}] * 2

@@ -28,7 +28,6 @@ _DAMAGE: Final = (
     zlib.error,
     struct.error,
     EOFError,
-    NotImplementedError,
     OverflowError,
     RuntimeError,
     ValueError,

@@ -54,13 +54,12 @@ def text_of(value: Any) -> str:
 
 
 def model_says(log: Log) -> dict[str, Any]:
-    """Return what a log says of the model and of the tool, whatever the task."""
+    """Return what a log says of the model, whatever the task."""
     spec = log.header["eval"]
     url = spec.get("model_base_url")
     said: dict[str, Any] = _said(
         {
             "tool": "inspect_ai",
-            "version": _mapping(spec.get("packages")).get("inspect_ai"),
             "model": spec.get("model"),
             "model_args": spec.get("model_args"),
             "model_base_url": scrub(url) if isinstance(url, str) else None,
@@ -72,11 +71,15 @@ def model_says(log: Log) -> dict[str, Any]:
 
 
 def task_says(log: Log) -> dict[str, Any]:
-    """Return what a log says of the task and of how it is solved; nothing of the run, such as times and ids."""
+    """Return what a log says of the task, of how it is solved, and of the version of Inspect that ran it.
+
+    Nothing of the run is in it, such as times and ids.
+    """
     spec, plan = log.header["eval"], _mapping(log.header.get("plan"))
     config = _mapping(spec.get("config"))
     said: dict[str, Any] = _said(
         {
+            "version": _mapping(spec.get("packages")).get("inspect_ai"),
             "task": spec.get("task"),
             "task_version": spec.get("task_version"),
             "task_args": spec.get("task_args"),
