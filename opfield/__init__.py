@@ -1,117 +1,24 @@
-"""opfield: an experiment warehouse in a folder. This page lists what a user needs."""
+"""opfield: an experiment warehouse in a folder. `opfield.contents` lists what a user needs, as `opfield.…`.
 
-from opfield.campaign.confirm import confirm, confirming
-from opfield.campaign.declaration import Campaign, Limits, Proposer, declare
-from opfield.campaign.domains import Domain, Option
-from opfield.campaign.ending import Outcome
-from opfield.campaign.engine import RunOptions, run
-from opfield.campaign.power import PowerPlan, PowerQuestion, power
-from opfield.core import Envelope, Failure, Status, canonical_json, digest, seal
-from opfield.decision import (
-    Gate,
-    Policy,
-    binary_noninferiority,
-    binary_superiority,
-    budget,
-    candidate_mean,
-    coverage,
-    equivalence,
-    failures,
-    family,
-    gate,
-    harm,
-    mean_delta,
-    noninferiority,
-    percentile,
-    reliability,
-    resource_ratio,
-    review,
-    sequential,
-    superiority,
-    worst_delta,
-)
-from opfield.errors import OpfieldError
-from opfield.experiment import (
-    Case,
-    Coordinate,
-    DomainFailure,
-    InfrastructureFailure,
-    OpticSpace,
-    Patch,
-    Space,
-    TrialRequest,
-    TrialResult,
-    Workload,
-    field_space,
-)
-from opfield.metric import Metric
-from opfield.optic import Lens, RefusedPutError, check_laws, compose, field, fields
-from opfield.prob import Seed
-from opfield.warehouse.session import Warehouse
-from opfield.warehouse.session import open_warehouse as open
+The list is loaded when something of it is asked for: importing any module of the package runs this one, and what runs
+campaigns takes longer to load than a small question to a warehouse takes to answer.
+"""
 
-__all__ = [
-    "Campaign",
-    "Case",
-    "Coordinate",
-    "Domain",
-    "DomainFailure",
-    "Envelope",
-    "Failure",
-    "Gate",
-    "InfrastructureFailure",
-    "Lens",
-    "Limits",
-    "Metric",
-    "OpfieldError",
-    "OpticSpace",
-    "Option",
-    "Outcome",
-    "Patch",
-    "Policy",
-    "PowerPlan",
-    "PowerQuestion",
-    "Proposer",
-    "RefusedPutError",
-    "RunOptions",
-    "Seed",
-    "Space",
-    "Status",
-    "TrialRequest",
-    "TrialResult",
-    "Warehouse",
-    "Workload",
-    "binary_noninferiority",
-    "binary_superiority",
-    "budget",
-    "candidate_mean",
-    "canonical_json",
-    "check_laws",
-    "compose",
-    "confirm",
-    "confirming",
-    "coverage",
-    "declare",
-    "digest",
-    "equivalence",
-    "failures",
-    "family",
-    "field",
-    "field_space",
-    "fields",
-    "gate",
-    "harm",
-    "mean_delta",
-    "noninferiority",
-    "open",
-    "power",
-    "percentile",
-    "reliability",
-    "resource_ratio",
-    "review",
-    "sequential",
-    "run",
-    "seal",
-    "superiority",
-    "worst_delta",
-]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from opfield.contents import *  # noqa: F403  the names are those that `contents` lists
+    from opfield.contents import __all__ as __all__
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("__") and name != "__all__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        contents = import_module("opfield.contents")
+        if name != "__all__" and name not in contents.__all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(contents, name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *import_module("opfield.contents").__all__})

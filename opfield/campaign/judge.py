@@ -17,15 +17,16 @@ from opfield.warehouse.views import JUDGING, ViewSet
 
 
 def judging_views(root: Path, campaign_id: str, started: Mapping[str, Any]) -> ViewSet:
-    """Return the relations by which a campaign is judged: those it was declared under.
+    """Return the relations by which a campaign is judged: those it was declared under, with the gates of its policy.
 
     They are the installed ones while their SQL is the same, and the ones that the campaign kept otherwise.
     """
     policy = started["identity"]["policy"]
     kinds = {gate["kind"] for gate in policy["gates"]}
-    installed = installed_views()
-    if kinds <= set(installed.gate_kinds) and policy["sql"] == policy_digest(installed, kinds):
-        return installed
+    if kinds <= set(installed_views().gate_kinds):
+        installed = installed_views().restricted(kinds)
+        if policy["sql"] == policy_digest(installed, kinds):
+            return installed
     kept = parse_json(find_artifact(root, campaign_id, started["policy_artifact"]))
     return ViewSet.from_sources(kept)
 

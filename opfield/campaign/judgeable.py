@@ -74,9 +74,6 @@ def _install(
     for table in contracts:
         con.register(f"empty_{table}", arrow_schema(table).empty_table())
         con.execute(f"create table {table} as from {rows.get(table, f'empty_{table}')}")
-    for name in views.closure(names):
-        if views.relations[name].is_macro:
-            con.execute(views.relations[name].sql)
-    for name, relation in views.relations.items():
-        if name in views.closure(names) and not relation.is_macro:
-            con.execute(f"create view {name} as {relation.sql}")
+    for name in views.ordered(views.closure(names)):
+        relation = views.named[name]
+        con.execute(relation.sql if relation.is_macro else f"create view {name} as {relation.sql}")

@@ -9,21 +9,46 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 from types import FrameType
 from typing import Any, Final
 
 import click
 import duckdb
 
-from opfield.cli import confirm, ingest, keep, look, power, review, work
 from opfield.cli.render import err, visible
 from opfield.errors import OpfieldError
 
 EXIT_ERROR: Final = 1
 EXIT_INTERRUPTED: Final = 130
 
+#: Commands by the module that holds them, as its `COMMANDS`.
+HOMES: Final = {
+    "confirm": ("confirm",),
+    "ingest": ("ingest", "survey", "readers"),
+    "keep": ("audit", "seal"),
+    "look": ("status", "compare", "show", "sql", "views", "domains", "gates"),
+    "power": ("power",),
+    "review": ("review",),
+    "work": ("run", "resume", "finish", "cancel", "try"),
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+
+class _Commands(click.Group):
+    """Commands that are loaded when they are called: loading all of them takes longer than most of them."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return sorted(name for names in HOMES.values() for name in names)
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        home = next((module for module, names in HOMES.items() if cmd_name in names), None)
+        if home is None:
+            return None
+        commands: tuple[click.Command, ...] = import_module(f"opfield.cli.{home}").COMMANDS
+        return next(each for each in commands if each.name == cmd_name)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="opfield")
 def cli() -> None:
     """Run paired campaigns, keep every trial, and let SQL decide.
@@ -34,18 +59,6 @@ def cli() -> None:
     4 none passed and something is indeterminate or pending; 1 an error that says what to do; 2 wrong usage;
     130 interrupted.
     """
-
-
-for command in (
-    *work.COMMANDS,
-    *review.COMMANDS,
-    *confirm.COMMANDS,
-    *power.COMMANDS,
-    *ingest.COMMANDS,
-    *look.COMMANDS,
-    *keep.COMMANDS,
-):
-    cli.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import duckdb
-
-from opfield.campaign.confirm import read_confirmed
 from opfield.campaign.judge import awaited_reviews, connect_judging, judging_views
 from opfield.campaign.reducer import fold
 from opfield.cli.render import cell, out, plural, print_json, print_table, say, short
 from opfield.errors import OpfieldError
-from opfield.warehouse.ledger import read_events
 from opfield.warehouse.lock import holder_of
-from opfield.warehouse.session import read_rows
+from opfield.warehouse.session import connect_snapshot, first_event, read_rows
+
+if TYPE_CHECKING:
+    from opfield.campaign.confirm import Confirmed
 
 #: Exit code by `outcome` of a finished campaign; anything unfinished is open.
 EXIT_CODES: Final = {"selected": 0, "kept_baseline": 3, "undecided": 4}
@@ -130,17 +129,20 @@ limit 1
 
 def read_strongest(root: Path, campaign_id: str) -> dict[str, Any] | None:
     """Return the pair that changed most, of the selected candidate where there is one; None without pairs."""
-    with closing(_connect(root, campaign_id, ("campaigns", "deltas", "selection"))) as con:
+    started = _started(root, campaign_id)
+    with closing(connect_judging(root, campaign_id, started, ("campaigns", "deltas", "selection"))) as con:
         rows = read_rows(con, _STRONGEST)
     return rows[0] if rows else None
 
 
 def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
     """Return the campaign, its decision table and its selection, from the views that judge it."""
-    known = judging_views(root, campaign_id, _started(root, campaign_id)).relations
+    started = _started(root, campaign_id)
+    views = judging_views(root, campaign_id, started)
+    known = views.named
     caveats = [each for each in _CAVEATS if each in known]
     has_effects = "smallest_effect" in known["comparisons"].sql + known["comparison_of"].sql
-    with closing(_connect(root, campaign_id, (*_READ, *caveats))) as con:
+    with closing(connect_snapshot(root, campaign_id, (*_READ, *caveats), views)) as con:
         campaign = read_rows(con, "from campaigns")[0]
         decisions = read_rows(con, _DECISIONS if has_effects else _DECISIONS.replace(*_OLDER))
         selection = read_rows(
@@ -155,8 +157,9 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
         expected = read_rows(con, _EXPECTED) if has_caveats else []
         contenders = read_rows(con, _CONTENDERS) if has_caveats else []
     writer = holder_of(root, campaign_id)
-    awaited = read_awaited(root, campaign_id) if campaign["state"] == "running" and not pending else []
-    confirmed = read_confirmed(root, _started(root, campaign_id)["identity"])
+    is_awaiting = campaign["state"] == "running" and not pending
+    awaited = _awaited_labels(root, campaign_id, started) if is_awaiting else []
+    confirmed = _confirmed(root, started["identity"])
     return {
         "campaign": campaign,
         "state": state_in_words(campaign["state"], writer, is_awaiting=bool(awaited)),
@@ -174,7 +177,20 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
 
 def read_awaited(root: Path, campaign_id: str) -> list[str]:
     """Return the labels of the candidates that only people can decide now, from the views that judge the campaign."""
-    return [row["label"] for row in awaited_reviews(root, campaign_id, _started(root, campaign_id))]
+    return _awaited_labels(root, campaign_id, _started(root, campaign_id))
+
+
+def _confirmed(root: Path, identity: Mapping[str, Any]) -> Confirmed | None:
+    if "confirms" not in identity:
+        return None
+    # Loaded for a campaign that confirms another one: it brings what runs campaigns with it.
+    from opfield.campaign.confirm import read_confirmed
+
+    return read_confirmed(root, identity)
+
+
+def _awaited_labels(root: Path, campaign_id: str, started: Mapping[str, Any]) -> list[str]:
+    return [row["label"] for row in awaited_reviews(root, campaign_id, started)]
 
 
 def confirmation_in_words(verdict: dict[str, Any]) -> str | None:
@@ -194,12 +210,8 @@ def _signed(change: float | None) -> str:
     return "no known change" if change is None else f"{change:+.6g}"
 
 
-def _connect(root: Path, campaign_id: str, names: Iterable[str]) -> duckdb.DuckDBPyConnection:
-    return connect_judging(root, campaign_id, _started(root, campaign_id), names)
-
-
 def _started(root: Path, campaign_id: str) -> dict[str, Any]:
-    first = next(iter(read_events(root, campaign_id)), None)
+    first = first_event(root, campaign_id)
     if first is None:
         raise OpfieldError(f"campaign {campaign_id} has no history in {root}")
     return fold([first]).started

@@ -13,7 +13,7 @@ import duckdb
 
 from opfield.errors import WarehouseError, unknown_name
 from opfield.warehouse.locate import contract_folder
-from opfield.warehouse.sql_text import parsed
+from opfield.warehouse.sql_text import parsed, scratch_catalogue
 
 if TYPE_CHECKING:
     # Loaded where it is used: that takes longer than a small question to DuckDB.
@@ -93,7 +93,7 @@ def arrow_schema(table: str) -> pa.Schema:
     contract = load_contract()
     if table not in contract:
         raise unknown_name("table", table, contract)
-    with duckdb.connect() as scratch:
+    with scratch_catalogue() as scratch:
         for statement in contract[table].ddl:
             scratch.execute(statement)
         schema = scratch.sql(f"select * from {table} limit 0").to_arrow_table().schema
@@ -103,7 +103,7 @@ def arrow_schema(table: str) -> pa.Schema:
 
 @cache
 def _load_contract(folder: Path) -> tuple[tuple[str, TableContract], ...]:
-    with duckdb.connect() as scratch:
+    with scratch_catalogue() as scratch:
         return tuple((name, _read_table(scratch, folder / f"{name}.sql")) for name in TABLE_NAMES)
 
 
@@ -116,13 +116,13 @@ def _read_table(scratch: duckdb.DuckDBPyConnection, path: Path) -> TableContract
     for statement in ddl:
         scratch.execute(statement)
     comments = scratch.execute(
-        "select comment from duckdb_tables() where table_name = ? and not internal", [path.stem]
+        "select comment from duckdb_tables() where table_name = ? and database_name = current_database()", [path.stem]
     ).fetchone()
     if comments is None:
         raise WarehouseError(f"{path} does not create a table named {path.stem!r}; name the table after its file")
     columns = scratch.execute(
         "select column_name, data_type, is_nullable, comment from duckdb_columns() where table_name = ? "
-        "order by column_index",
+        "and database_name = current_database() order by column_index",
         [path.stem],
     ).fetchall()
     projection = _without_comment(inserts[0]) if inserts else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -16,11 +16,11 @@ from opfield.core import digest_hex, parse_json
 from opfield.errors import OpfieldError, UnknownNameError, WarehouseError, unknown_name
 from opfield.warehouse.contract import TABLE_NAMES, load_contract
 from opfield.warehouse.layout import NO_CAMPAIGN, partition
-from opfield.warehouse.ledger import read_events
+from opfield.warehouse.ledger import Event, read_events
 from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.sql_text import names_read
 from opfield.warehouse.store import default_root, open_store
-from opfield.warehouse.views import ViewSet, install, install_some, load_views
+from opfield.warehouse.views import VERDICTS, ViewSet, install, install_some, load_views
 
 if TYPE_CHECKING:
     # Loaded where it is used: that takes longer than a small question to DuckDB.
@@ -46,7 +46,8 @@ def connect(root: Path, campaign_id: str | None = None, views: ViewSet | None = 
     return con
 
 
-#: Relations that a snapshot computes once: small, and read by many others.
+#: Relations that a snapshot computes once, beside the gates: small, or read by many others. Binding one takes longer
+#: than computing it where there are few cases, and a view is bound when it is created and again by each that reads it.
 STORED: Final = (
     "declarations",
     "campaigns",
@@ -73,6 +74,21 @@ STORED: Final = (
     "gate_results",
     "decisions",
     "selection",
+    "t_quantiles",
+    "reviews",
+    "evidence",
+    "percentile_gates",
+    "review_standings",
+    "awaiting_reviews",
+    "costs",
+    "survivorship",
+    "strata",
+    "variance_components",
+    "shrinkage",
+    "contenders",
+    "pareto_points",
+    "pareto",
+    "pareto_noise",
 )
 
 
@@ -99,10 +115,15 @@ def connect_snapshot(
     def open_once() -> duckdb.DuckDBPyConnection:
         con = _connected(root, campaign_id)
         _list_files(con, root, campaign_id)
-        install_some(con, chosen, load_contract(), wanted, STORED, is_listed=True)
+        install_some(con, chosen, load_contract(), wanted, _stored(chosen), is_listed=True)
         return con
 
     return _again(open_once)
+
+
+def _stored(views: ViewSet) -> frozenset[str]:
+    """Return the names of the relations that a snapshot computes once."""
+    return frozenset({*STORED, *(f"gate_{kind}" for kind in views.gate_kinds)})
 
 
 def _connected(root: Path, campaign_id: str | None) -> duckdb.DuckDBPyConnection:
@@ -198,16 +219,29 @@ class Warehouse:
             self._con = _connected(self.root, self.only)
             if self.is_snapshot:
                 _list_files(self._con, self.root, self.only)
-        wanted = set(views.relations) if query is None else _relations_read(views, query)
-        new = wanted - self._installed
-        if new == set(views.relations) and not self.is_snapshot:
+        wanted = set(views.named) if query is None else _relations_read(views, query)
+        if not self.is_snapshot and wanted - self._installed == set(views.named):
             install(self._con, views, load_contract())
-        elif new or is_new:
-            install_some(
-                self._con, views, load_contract(), new, STORED if self.is_snapshot else (), is_listed=self.is_snapshot
-            )
-        self._installed |= wanted
+            self._installed |= wanted
+            return self._con
+        if query is not None and self.is_snapshot and VERDICTS in wanted - self._installed:
+            views = self._in_use(self._con, views, query)
+            wanted = _relations_read(views, query)
+        if is_new or wanted - self._installed:
+            self._install(self._con, views, wanted)
         return self._con
+
+    def _install(self, con: duckdb.DuckDBPyConnection, views: ViewSet, wanted: set[str]) -> None:
+        stored = _stored(views) if self.is_snapshot else ()
+        install_some(con, views, load_contract(), wanted - self._installed, stored, is_listed=self.is_snapshot)
+        self._installed |= wanted
+
+    def _in_use(self, con: duckdb.DuckDBPyConnection, views: ViewSet, query: str) -> ViewSet:
+        """Return the views with the gate kinds that a policy here or the query names; others would find no gate."""
+        self._install(con, views, set(views.closure(["policy_gates"])))
+        rows = con.execute("select distinct kind from policy_gates").fetchall()
+        named = {kind for kind in views.gate_kinds if f"gate_{kind}" in query}
+        return views.restricted(({kind for (kind,) in rows} & set(views.gate_kinds)) | named)
 
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
         """Return a query as a DuckDB relation: `.pl()`, `.arrow()`, `.df()`, `.fetchall()` or print it.
@@ -247,7 +281,7 @@ class Warehouse:
         if relation in TABLE_NAMES:
             pattern = str(self.root / relation / "*" / "*.parquet")
             return pl.scan_parquet(pattern, hive_partitioning=False)
-        known = [each.name for each in installed_views().relations.values() if not each.is_macro]
+        known = [each.name for each in installed_views().named.values() if not each.is_macro]
         if relation not in known:
             raise unknown_name("relation", relation, (*TABLE_NAMES, *known))
         frame: pl.DataFrame = self.sql(f"from {relation}").pl()
@@ -292,8 +326,8 @@ def _name_of(root: Path, campaign_id: str) -> str | None:
 
 @cache
 def installed_views() -> ViewSet:
-    """Return the relations that this installation has, read once."""
-    return load_views()
+    """Return the relations that this installation has, read once, each checked when it is asked for."""
+    return load_views(is_checked=False)
 
 
 def _relations_read(views: ViewSet, query: str) -> set[str]:
@@ -301,12 +335,31 @@ def _relations_read(views: ViewSet, query: str) -> set[str]:
     try:
         tables, functions = names_read(query)
     except (OpfieldError, duckdb.Error):
-        return set(views.relations)
-    named = (tables | functions) & set(views.relations)
+        return set(views.named)
+    named = (tables | functions) & set(views.named)
     if tables - named - set(TABLE_NAMES):
         # A catalogue table, or a name that DuckDB should answer for with everything in sight.
-        return set(views.relations)
+        return set(views.named)
     return set(views.closure(named)) if named else set()
+
+
+def first_event(root: Path, campaign_id: str) -> Event | None:
+    """Return the first event of a campaign; None where it has none.
+
+    It is read through DuckDB: loading Arrow takes longer than judging a small campaign.
+
+    Raises:
+        DamageError: where its segment cannot be read.
+    """
+    names = [each.name for each in fields(Event)]
+    try:
+        rows = Warehouse(root, is_snapshot=True, only=campaign_id).rows(
+            f"select {', '.join(names)} from events where sequence = 1"
+        )
+    except OpfieldError:
+        # Read event by event, it is said which file is damaged.
+        return next(iter(read_events(root, campaign_id)), None)
+    return Event(**rows[0]) if rows else None
 
 
 def open_warehouse(root: Path | str | None = None, *, is_snapshot: bool = False) -> Warehouse:

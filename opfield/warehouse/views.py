@@ -28,6 +28,7 @@ from opfield.warehouse.sql_text import (
     macro_signature,
     names_read,
     normalized,
+    read_ahead,
     split_header,
 )
 
@@ -110,16 +111,22 @@ class Relation:
 class ViewSet:
     """Relations that fit together: each name once, everything they read among them or among the tables.
 
+    What a relation reads is found by parsing it, and only when that is asked for: a question reads a few of many.
+
     Attributes:
-        relations: The relations by name, in an order in which each stands after what it reads.
+        named: The relations by name, in no particular order.
     """
 
-    relations: Mapping[str, Relation]
-    _reads: Mapping[str, frozenset[str]] = field(repr=False, compare=False)
+    named: Mapping[str, Relation]
+    _reads: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
-    def from_relations(cls, relations: Iterable[Relation]) -> Self:
-        """Order `relations`, and add `gate_verdicts`, the union of the gate kinds among them, where it is not there.
+    def from_relations(cls, relations: Iterable[Relation], *, is_checked: bool = True) -> Self:
+        """Take `relations`, and add `gate_verdicts`, the union of the gate kinds among them, where it is not there.
+
+        Args:
+            relations: The relations.
+            is_checked: Whether to find now, rather than when it is asked for, a relation that does not fit.
 
         Raises:
             WarehouseError: A relation reads an unknown one, or itself by way of others.
@@ -127,19 +134,10 @@ class ViewSet:
         named = {each.name: each for each in relations}
         if VERDICTS not in named:
             named[VERDICTS] = _verdicts(sorted(each.name for each in named.values() if each.gate_kind))
-        macros = {each.name for each in named.values() if each.is_macro}
-        reads = {}
-        for name, relation in named.items():
-            try:
-                tables, functions = names_read(relation.sql)
-            except WarehouseError as error:
-                raise WarehouseError(f"relation {name!r} is {error}") from None
-            unknown = tables - named.keys() - set(TABLE_NAMES)
-            if unknown:
-                problem = unknown_name("relation", min(unknown), {*named, *TABLE_NAMES})
-                raise WarehouseError(f"relation {name!r} reads an {problem}")
-            reads[name] = (tables - set(TABLE_NAMES)) | (functions & macros - {name})
-        return cls({name: named[name] for name in _ordered(reads)}, reads)
+        views = cls(named)
+        if is_checked:
+            _ = views.relations
+        return views
 
     @classmethod
     def from_sources(cls, sources: Mapping[str, str]) -> Self:
@@ -155,19 +153,28 @@ class ViewSet:
         return {name: _with_header(each) for name, each in self.relations.items()}
 
     @cached_property
+    def relations(self) -> Mapping[str, Relation]:
+        """The relations by name, in an order in which each stands after what it reads.
+
+        Raises:
+            WarehouseError: A relation reads an unknown one, or itself by way of others.
+        """
+        return {name: self.named[name] for name in self.ordered(self.named)}
+
+    @cached_property
     def gate_kinds(self) -> tuple[str, ...]:
         """The gate kinds among the relations, sorted."""
-        return tuple(sorted(kind for each in self.relations.values() if (kind := each.gate_kind)))
+        return tuple(sorted(kind for each in self.named.values() if (kind := each.gate_kind)))
 
     @cached_property
     def gate_needs(self) -> dict[str, tuple[tuple[str, ...], ...]]:
         """What a gate of each kind must name, by kind; see `Relation.needs`."""
-        return {kind: each.needs for each in self.relations.values() if (kind := each.gate_kind)}
+        return {kind: each.needs for each in self.named.values() if (kind := each.gate_kind)}
 
     @cached_property
     def gate_takes(self) -> dict[str, frozenset[str] | None]:
         """Options that a gate of each kind understands, by kind; see `Relation.takes`."""
-        return {kind: each.takes for each in self.relations.values() if (kind := each.gate_kind)}
+        return {kind: each.takes for each in self.named.values() if (kind := each.gate_kind)}
 
     def restricted(self, kinds: Collection[str]) -> Self:
         """Return the views with these gate kinds only: the same ones where these are all.
@@ -181,7 +188,8 @@ class ViewSet:
         if set(kinds) == set(self.gate_kinds):
             return self
         dropped = {VERDICTS, *(f"gate_{kind}" for kind in self.gate_kinds if kind not in kinds)}
-        return type(self).from_relations(each for name, each in self.relations.items() if name not in dropped)
+        kept = (each for name, each in self.named.items() if name not in dropped)
+        return type(self).from_relations(kept, is_checked=False)
 
     def closure(self, names: Iterable[str]) -> dict[str, str]:
         """Return the normalized SQL of these relations and of every relation and macro they read, sorted by name.
@@ -191,10 +199,19 @@ class ViewSet:
         """
         chosen = list(names)
         for name in chosen:
-            if name not in self.relations:
-                raise unknown_name("relation", name, self.relations)
-        found = frozenset[str]().union(*(self._below[each] for each in chosen))
-        return {name: normalized(self.relations[name].sql) for name in sorted(found)}
+            if name not in self.named:
+                raise unknown_name("relation", name, self.named)
+        return {name: normalized(self.named[name].sql) for name in sorted(self._found_from(chosen))}
+
+    def ordered(self, names: Iterable[str]) -> list[str]:
+        """Return these relations, each after those it reads, otherwise sorted.
+
+        Raises:
+            WarehouseError: One of them, or of what they read, reads an unknown relation, or itself by way of others.
+        """
+        chosen = set(names)
+        found = self._found_from(chosen)
+        return [name for name in _ordered({name: self._reads[name] for name in found}) if name in chosen]
 
     def policy_digest_sources(self, kinds: Collection[str]) -> dict[str, str]:
         """Return the normalized SQL by which a policy of these gate kinds judges; other kinds change nothing in it."""
@@ -212,6 +229,34 @@ class ViewSet:
         inline = [each for each in self.relations if each in self._below[name] - {name}]
         steps = [f"{each} as (\n{self.relations[each].sql}\n)" for each in inline if not self.relations[each].is_macro]
         return "with " + ",\n\n".join(steps) + f"\n\nselect * from (\n{self.relations[name].sql}\n)"
+
+    def _found_from(self, names: Iterable[str]) -> set[str]:
+        """Return these names and those of all that is read from them, directly or not."""
+        found: set[str] = set()
+        new = set(names)
+        while new:
+            self._find_reads(new - self._reads.keys())
+            found |= new
+            new = set[str]().union(*(self._reads[name] for name in new)) - found
+        return found
+
+    def _find_reads(self, names: Collection[str]) -> None:
+        """Find what these relations read."""
+        read_ahead(self.named[name].sql for name in names)
+        for name in sorted(names):
+            try:
+                tables, functions = names_read(self.named[name].sql)
+            except WarehouseError as error:
+                raise WarehouseError(f"relation {name!r} is {error}") from None
+            unknown = tables - self.named.keys() - set(TABLE_NAMES)
+            if unknown:
+                problem = unknown_name("relation", min(unknown), {*self.named, *TABLE_NAMES})
+                raise WarehouseError(f"relation {name!r} reads an {problem}")
+            self._reads[name] = (tables - set(TABLE_NAMES)) | (functions & self._macros - {name})
+
+    @cached_property
+    def _macros(self) -> frozenset[str]:
+        return frozenset(each.name for each in self.named.values() if each.is_macro)
 
     @cached_property
     def _below(self) -> Mapping[str, frozenset[str]]:
@@ -234,13 +279,14 @@ class ViewSet:
         return expanded
 
 
-def load_views(extra_gate_dirs: Sequence[Path] = (), folder: Path | None = None) -> ViewSet:
+def load_views(extra_gate_dirs: Sequence[Path] = (), folder: Path | None = None, *, is_checked: bool = True) -> ViewSet:
     """Read every relation below the `sql` folder, and gate kinds from further folders.
 
     Args:
         extra_gate_dirs: Folders with `gate_<kind>.sql` files of a domain or a user.
         folder: The `sql` folder. Where none is given: the installed one, with the gate kinds of every installed package
             that offers a folder of them by an entry point of the group `opfield.gates`.
+        is_checked: Whether to find now, rather than when it is asked for, a relation that does not fit.
 
     Raises:
         WarehouseError: Two files bear one name, a further folder is missing or holds something else than gate kinds, an
@@ -263,7 +309,7 @@ def load_views(extra_gate_dirs: Sequence[Path] = (), folder: Path | None = None)
         relations.append(_read_relation(path, "gates"))
         if relations[-1].gate_kind is None:
             raise WarehouseError(f"{path} is no gate kind; name it gate_<kind>.sql")
-    return ViewSet.from_relations(relations)
+    return ViewSet.from_relations(relations, is_checked=is_checked)
 
 
 def install(
@@ -307,14 +353,12 @@ def install_some(
         stored: Relations to compute now; small ones, since they are kept in memory.
         is_listed: Whether each table reads the files that the connection's variable `<table>_files` lists.
     """
-    needed = set(names)
     for table in contract_tables.values():
         files = f"getvariable('{table.name}_files')" if is_listed else _patterns(table)
         con.execute(_create_view(table.name, _table_query(table, files)))
-    for relation in views.relations.values():
-        if relation.name not in needed:
-            continue
-        if relation.name in stored:
+    for name in views.ordered(names):
+        relation = views.named[name]
+        if name in stored:
             con.execute(f"create or replace temp table {relation.name} as\n{relation.sql}")
         else:
             sql = relation.sql if stored else views.executable(relation.name)

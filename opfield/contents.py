@@ -1,0 +1,117 @@
+"""What a user needs, re-exported: `import opfield as of` finds all of it under `of`."""
+
+from opfield.campaign.confirm import confirm, confirming
+from opfield.campaign.declaration import Campaign, Limits, Proposer, declare
+from opfield.campaign.domains import Domain, Option
+from opfield.campaign.ending import Outcome
+from opfield.campaign.engine import RunOptions, run
+from opfield.campaign.power import PowerPlan, PowerQuestion, power
+from opfield.core import Envelope, Failure, Status, canonical_json, digest, seal
+from opfield.decision import (
+    Gate,
+    Policy,
+    binary_noninferiority,
+    binary_superiority,
+    budget,
+    candidate_mean,
+    coverage,
+    equivalence,
+    failures,
+    family,
+    gate,
+    harm,
+    mean_delta,
+    noninferiority,
+    percentile,
+    reliability,
+    resource_ratio,
+    review,
+    sequential,
+    superiority,
+    worst_delta,
+)
+from opfield.errors import OpfieldError
+from opfield.experiment import (
+    Case,
+    Coordinate,
+    DomainFailure,
+    InfrastructureFailure,
+    OpticSpace,
+    Patch,
+    Space,
+    TrialRequest,
+    TrialResult,
+    Workload,
+    field_space,
+)
+from opfield.metric import Metric
+from opfield.optic import Lens, RefusedPutError, check_laws, compose, field, fields
+from opfield.prob import Seed
+from opfield.warehouse.session import Warehouse
+from opfield.warehouse.session import open_warehouse as open
+
+__all__ = [
+    "Campaign",
+    "Case",
+    "Coordinate",
+    "Domain",
+    "DomainFailure",
+    "Envelope",
+    "Failure",
+    "Gate",
+    "InfrastructureFailure",
+    "Lens",
+    "Limits",
+    "Metric",
+    "OpfieldError",
+    "OpticSpace",
+    "Option",
+    "Outcome",
+    "Patch",
+    "Policy",
+    "PowerPlan",
+    "PowerQuestion",
+    "Proposer",
+    "RefusedPutError",
+    "RunOptions",
+    "Seed",
+    "Space",
+    "Status",
+    "TrialRequest",
+    "TrialResult",
+    "Warehouse",
+    "Workload",
+    "binary_noninferiority",
+    "binary_superiority",
+    "budget",
+    "candidate_mean",
+    "canonical_json",
+    "check_laws",
+    "compose",
+    "confirm",
+    "confirming",
+    "coverage",
+    "declare",
+    "digest",
+    "equivalence",
+    "failures",
+    "family",
+    "field",
+    "field_space",
+    "fields",
+    "gate",
+    "harm",
+    "mean_delta",
+    "noninferiority",
+    "open",
+    "power",
+    "percentile",
+    "reliability",
+    "resource_ratio",
+    "review",
+    "sequential",
+    "run",
+    "seal",
+    "superiority",
+    "worst_delta",
+]
