@@ -112,12 +112,10 @@ select
     deltas.repeat,
     deltas.metric,
 from deltas
-inner join campaigns using (campaign_id)
 inner join candidates using (campaign_id, candidate_id)
-left join selection using (campaign_id)
-where deltas.metric = coalesce(campaigns.preference, deltas.metric)
+where deltas.metric = coalesce($preference, deltas.metric)
 order by
-    deltas.candidate_id = selection.selected_id desc nulls last,
+    deltas.candidate_id = $selected desc nulls last,
     abs(deltas.delta) desc nulls last,
     deltas.metric,
     candidates.label,
@@ -127,11 +125,15 @@ limit 1
 """
 
 
-def read_strongest(root: Path, campaign_id: str) -> dict[str, Any] | None:
+def read_strongest(root: Path, verdict: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the pair that changed most, of the selected candidate where there is one; None without pairs."""
-    started = _started(root, campaign_id)
-    with closing(connect_judging(root, campaign_id, started, ("campaigns", "deltas", "selection"))) as con:
-        rows = read_rows(con, _STRONGEST)
+    campaign_id = verdict["campaign"]["campaign_id"]
+    asked = {
+        "preference": verdict["campaign"]["preference"],
+        "selected": (verdict["selection"] or {}).get("selected_id"),
+    }
+    with closing(connect_judging(root, campaign_id, _started(root, campaign_id), ["deltas"])) as con:
+        rows = read_rows(con, _STRONGEST, asked)
     return rows[0] if rows else None
 
 

@@ -343,7 +343,7 @@ def _print_next_steps(verdict: dict[str, Any], root: Path) -> None:
     """Print three commands to type, about the pair that changed most."""
     named = f" --campaign {short(verdict['campaign']['campaign_id'])}"
     named += "" if root == default_root() else f" --warehouse {shlex.quote(str(root))}"
-    strongest = read_strongest(root.absolute(), verdict["campaign"]["campaign_id"])
+    strongest = read_strongest(root.absolute(), verdict)
     if strongest is None:
         return
     quoted = strongest["metric"].replace("'", "''")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,7 +13,8 @@ import duckdb
 
 from opfield.errors import WarehouseError, unknown_name
 from opfield.warehouse.locate import contract_folder
-from opfield.warehouse.sql_text import parsed, scratch_catalogue
+from opfield.warehouse.memory import scratch_catalogue
+from opfield.warehouse.sql_text import parsed
 
 if TYPE_CHECKING:
     # Loaded where it is used: that takes longer than a small question to DuckDB.
@@ -68,6 +69,22 @@ def load_contract(folder: Path | None = None) -> dict[str, TableContract]:
             without naming their types.
     """
     return dict(_load_contract(folder or contract_folder()))
+
+
+@cache
+def column_names() -> Mapping[str, tuple[str, ...]]:
+    """Return the names of every table's columns, as `load_contract` has them, without all that it says of them."""
+    with scratch_catalogue() as scratch:
+        for name in TABLE_NAMES:
+            for statement in scratch.extract_statements((contract_folder() / f"{name}.sql").read_text("utf-8")):
+                if statement.type == duckdb.StatementType.CREATE:
+                    scratch.execute(statement)
+        listed = scratch.execute(
+            "select table_name, list(column_name order by column_index) from duckdb_columns() "
+            "where database_name = current_database() group by table_name"
+        ).fetchall()
+    names = dict(listed)
+    return {name: tuple(names[name]) for name in TABLE_NAMES}
 
 
 def projection_query(table: TableContract) -> str:

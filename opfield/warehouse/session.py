@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
@@ -14,9 +14,10 @@ import duckdb
 
 from opfield.core import digest_hex, parse_json
 from opfield.errors import OpfieldError, UnknownNameError, WarehouseError, unknown_name
-from opfield.warehouse.contract import TABLE_NAMES, load_contract
+from opfield.warehouse.contract import TABLE_NAMES, column_names, load_contract
 from opfield.warehouse.layout import NO_CAMPAIGN, partition
 from opfield.warehouse.ledger import Event, read_events
+from opfield.warehouse.memory import connect_memory
 from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.sql_text import names_read
 from opfield.warehouse.store import default_root, open_store
@@ -113,9 +114,9 @@ def connect_snapshot(
     wanted = chosen.closure(names)
 
     def open_once() -> duckdb.DuckDBPyConnection:
-        con = _connected(root, campaign_id)
+        con = _connected(root, campaign_id, is_shared=True)
         _list_files(con, root, campaign_id)
-        install_some(con, chosen, load_contract(), wanted, _stored(chosen), is_listed=True)
+        install_some(con, chosen, column_names(), wanted, _stored(chosen), is_listed=True)
         return con
 
     return _again(open_once)
@@ -126,8 +127,8 @@ def _stored(views: ViewSet) -> frozenset[str]:
     return frozenset({*STORED, *(f"gate_{kind}" for kind in views.gate_kinds)})
 
 
-def _connected(root: Path, campaign_id: str | None) -> duckdb.DuckDBPyConnection:
-    con = duckdb.connect()
+def _connected(root: Path, campaign_id: str | None, *, is_shared: bool = False) -> duckdb.DuckDBPyConnection:
+    con = connect_memory() if is_shared else duckdb.connect()
     # DuckDB draws a progress bar of its own where the main module has no file, even into a pipe.
     con.execute("set enable_progress_bar = false")
     con.execute("set variable root = $1", [glob.escape(str(root))])
@@ -177,7 +178,9 @@ def _is_about_files(error: duckdb.Error) -> bool:
     return is_malformed or is_bad_parquet or isinstance(error, duckdb.IOException)
 
 
-def read_rows(con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+def read_rows(
+    con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
+) -> list[dict[str, Any]]:
     """Return a query's rows as dictionaries, reading again where a file vanished under the reader.
 
     Raises:
@@ -187,8 +190,10 @@ def read_rows(con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[A
     return _again(lambda: _rows(con, query, parameters))
 
 
-def _rows(con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[Any]) -> list[dict[str, Any]]:
-    cursor = con.execute(query, list(parameters))
+def _rows(
+    con: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[Any] | Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    cursor = con.execute(query, dict(parameters) if isinstance(parameters, Mapping) else list(parameters))
     if cursor is None:
         raise OpfieldError("the query is empty; say what to read, such as `from decisions`")
     names = [column[0] for column in cursor.description or ()]
@@ -216,7 +221,7 @@ class Warehouse:
         views = installed_views()
         is_new = self._con is None
         if self._con is None:
-            self._con = _connected(self.root, self.only)
+            self._con = _connected(self.root, self.only, is_shared=self.is_snapshot)
             if self.is_snapshot:
                 _list_files(self._con, self.root, self.only)
         wanted = set(views.named) if query is None else _relations_read(views, query)
@@ -233,7 +238,7 @@ class Warehouse:
 
     def _install(self, con: duckdb.DuckDBPyConnection, views: ViewSet, wanted: set[str]) -> None:
         stored = _stored(views) if self.is_snapshot else ()
-        install_some(con, views, load_contract(), wanted - self._installed, stored, is_listed=self.is_snapshot)
+        install_some(con, views, column_names(), wanted - self._installed, stored, is_listed=self.is_snapshot)
         self._installed |= wanted
 
     def _in_use(self, con: duckdb.DuckDBPyConnection, views: ViewSet, query: str) -> ViewSet:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from functools import cache, lru_cache
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 
-import duckdb
 import orjson
 
 from opfield.errors import WarehouseError
+from opfield.warehouse.memory import connect_memory
 
 _TOKEN = re.compile(
     r"""
@@ -34,7 +32,6 @@ _SEPARATE = frozenset("(),;[]{}")
 _Names = tuple[frozenset[str], frozenset[str]]
 _MOST_KEPT: Final = 2048
 _kept: dict[str, _Names] = {}
-_catalogue_numbers = itertools.count()
 
 
 # The digest of a policy is asked for again by each step of a command.
@@ -180,7 +177,7 @@ def read_ahead(statements: Iterable[str]) -> None:
         "select json_serialize_sql(sql, skip_default := true, skip_empty := true, skip_null := true) "
         "from (select unnest($1::varchar[]) as sql)"
     )
-    with _scratch().cursor() as parser:
+    with connect_memory() as parser:
         rows = parser.execute(query, [[_as_query(each) for each in new]]).fetchall()
     for statement, (text,) in zip(new, rows, strict=True):
         told = orjson.loads(text)
@@ -199,35 +196,13 @@ def parsed(query: str) -> list[dict[str, Any]]:
     Raises:
         WarehouseError: DuckDB cannot parse the text, or it is no SELECT.
     """
-    with _scratch().cursor() as parser:
+    with connect_memory() as parser:
         row = parser.execute("select json_serialize_sql(?)", [query]).fetchone()
     told: dict[str, Any] = json.loads(row[0]) if row else {}
     if told.get("error", True):
         raise WarehouseError(f"no SELECT that DuckDB can parse: {told.get('error_message')}")
     statements: list[dict[str, Any]] = told["statements"]
     return statements
-
-
-@contextmanager
-def scratch_catalogue() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give a connection to an empty catalogue of its own, which is gone afterwards.
-
-    Opening a database takes longer than all that is asked of a small one; this is a catalogue in one that is open.
-    """
-    name = f"scratch_{next(_catalogue_numbers)}"
-    with _scratch().cursor() as con:
-        con.execute(f"attach ':memory:' as {name}")
-        con.execute(f"use {name}")
-        try:
-            yield con
-        finally:
-            con.execute("use memory")
-            con.execute(f"detach {name}")
-
-
-@cache
-def _scratch() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect()
 
 
 def _names(statements: list[dict[str, Any]]) -> _Names:

@@ -150,7 +150,7 @@ class ViewSet:
 
     def sources(self) -> dict[str, str]:
         """Return the text of every relation by name, header and `gate_verdicts` included."""
-        return {name: _with_header(each) for name, each in self.relations.items()}
+        return {name: _with_header(each) for name, each in self.named.items()}
 
     @cached_property
     def relations(self) -> Mapping[str, Relation]:
@@ -333,13 +333,13 @@ def install(
 def install_some(
     con: duckdb.DuckDBPyConnection,
     views: ViewSet,
-    contract_tables: Mapping[str, TableContract],
+    columns: Mapping[str, Sequence[str]],
     names: Iterable[str],
     stored: Collection[str] = (),
     *,
     is_listed: bool = False,
 ) -> None:
-    """Create these relations and what they read, each relation in `stored` computed once and kept as a table.
+    """Create these relations, each in `stored` computed once and kept as a table.
 
     Binding all views takes a second, binding a few does not, and a relation that many others read is computed once.
     Stored relations are computed one after the other: they come from one state of the folder only where the files that
@@ -348,21 +348,25 @@ def install_some(
     Args:
         con: Connection to install into, with the variables `root` and `campaign` set.
         views: The relations.
-        contract_tables: The tables, as `load_contract` gives them.
+        columns: The columns of each table, as `column_names` gives them.
         names: Relations that will be asked for, and all that they read, as `ViewSet.closure` gives them.
         stored: Relations to compute now; small ones, since they are kept in memory.
-        is_listed: Whether each table reads the files that the connection's variable `<table>_files` lists.
+        is_listed: Whether each table reads the files that the connection's variable `<table>_files` lists; all is then
+            temporary, so that the connection can be one to a database that others use.
     """
-    for table in contract_tables.values():
-        files = f"getvariable('{table.name}_files')" if is_listed else _patterns(table)
-        con.execute(_create_view(table.name, _table_query(table, files)))
+    temporary = "temp " if is_listed else ""
+    for table, listed in columns.items():
+        files = f"getvariable('{table}_files')" if is_listed else _patterns(table)
+        con.execute(_create_view(table, _table_query(listed, files), temporary))
     for name in views.ordered(names):
         relation = views.named[name]
-        if name in stored:
-            con.execute(f"create or replace temp table {relation.name} as\n{relation.sql}")
+        if relation.is_macro:
+            con.execute(_create_macro(relation, temporary))
+        elif name in stored:
+            con.execute(f"create or replace temp table {name} as\n{relation.sql}")
         else:
-            sql = relation.sql if stored else views.executable(relation.name)
-            con.execute(_relation_statements(relation, sql)[0])
+            sql = relation.sql if stored else views.executable(name)
+            con.execute(_create_view(name, sql, temporary))
 
 
 def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract]) -> str:
@@ -374,7 +378,7 @@ def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract]) -> st
     statements = ["set variable opened_campaign = getvariable('campaign')", "set variable campaign = 'none'"]
     for table in contract_tables.values():
         statements += [
-            _create_view(table.name, _table_query(table, _patterns(table))),
+            _create_view(table.name, _table_query([each.name for each in table.columns], _patterns(table.name))),
             _comment("view", table.name, table.comment),
         ]
         statements += [_comment("column", f"{table.name}.{each.name}", each.comment) for each in table.columns]
@@ -436,17 +440,17 @@ def _ordered(reads: Mapping[str, frozenset[str]]) -> list[str]:
     return list(ordered)
 
 
-def _patterns(table: TableContract) -> str:
+def _patterns(table: str) -> str:
     """Return the patterns of a table's files: the empty file, and every campaign's or the chosen one's."""
-    folder = f"coalesce(getvariable('root'), '.') || '/{table.name}/campaign="
+    folder = f"coalesce(getvariable('root'), '.') || '/{table}/campaign="
     return (
         f"[{folder}none/*.parquet',\n     {folder}' || coalesce(getvariable('campaign')::varchar, '*') || '/*.parquet']"
     )
 
 
-def _table_query(table: TableContract, files: str) -> str:
-    """Return the SELECT over a table's files, which an expression gives."""
-    rest = ", ".join(each.name for each in table.columns if each.name != "campaign_id")
+def _table_query(columns: Sequence[str], files: str) -> str:
+    """Return the SELECT of a table's columns from its files, which an expression gives."""
+    rest = ", ".join(each for each in columns if each != "campaign_id")
     # Not by hive partitioning: a folder above the warehouse that is called status=… would take the column's place.
     # A filter on the campaign still prunes files, since the name of a file is a constant of it.
     last_folder = r".*[/\\]campaign=([^/\\]*)[/\\][^/\\]*$"
@@ -460,9 +464,7 @@ def _table_query(table: TableContract, files: str) -> str:
 
 def _relation_statements(relation: Relation, executable: str) -> list[str]:
     if relation.is_macro:
-        body = macro_body(relation.sql)
-        create = f"create or replace macro {macro_signature(relation.sql)} as {body}"
-        return [create, _comment("macro", relation.name, relation.meaning)]
+        return [_create_macro(relation), _comment("macro", relation.name, relation.meaning)]
     return [
         _create_view(relation.name, executable),
         _comment("view", relation.name, relation.meaning),
@@ -470,8 +472,12 @@ def _relation_statements(relation: Relation, executable: str) -> list[str]:
     ]
 
 
-def _create_view(name: str, sql: str) -> str:
-    return f"create or replace view {name} as\n{sql}"
+def _create_macro(relation: Relation, temporary: str = "") -> str:
+    return f"create or replace {temporary}macro {macro_signature(relation.sql)} as {macro_body(relation.sql)}"
+
+
+def _create_view(name: str, sql: str, temporary: str = "") -> str:
+    return f"create or replace {temporary}view {name} as\n{sql}"
 
 
 def _comment(kind: str, name: str, text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from opfield.warehouse.contract import load_contract
+from opfield.warehouse.contract import column_names
 from opfield.warehouse.views import install_some, load_views
 from tests.sql.build import Campaign, at, rows, write_campaign, write_empty
 
@@ -51,7 +51,7 @@ def telling(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBP
     (folder / "gate_told.sql").write_text(TOLD)
     views = load_views([folder]).restricted(["told"])
     con = at(duckdb.connect(config={"threads": 2}), write_empty(tmp_path_factory.mktemp("empty")))
-    install_some(con, views, load_contract(), views.closure(["gate_results"]))
+    install_some(con, views, column_names(), views.closure(["gate_results"]))
     yield con
     con.close()
 
