@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
@@ -42,7 +43,7 @@ def connect(root: Path, campaign_id: str | None = None, views: ViewSet | None = 
         campaign_id: restricts every table to this campaign; one campaign must not pay for a thousand others.
         views: relations to install; the installed ones where None.
     """
-    con = _connected(root, campaign_id)
+    con = _connected(duckdb.connect(), root, campaign_id)
     install(con, views or installed_views(), load_contract())
     return con
 
@@ -114,12 +115,17 @@ def connect_snapshot(
     wanted = chosen.closure(names)
 
     def open_once() -> duckdb.DuckDBPyConnection:
-        con = _connected(root, campaign_id, is_shared=True)
-        _list_files(con, root, campaign_id)
-        install_some(con, chosen, column_names(), wanted, _stored(chosen), is_listed=True)
+        con = _connected(connect_memory(), root, campaign_id)
+        stored = _stored(chosen) | (_list_files(con, root, campaign_id) & chosen.tables_read(wanted))
+        install_some(con, chosen, column_names(), wanted, stored, is_listed=True)
         return con
 
     return _again(open_once)
+
+
+#: Tables of which a snapshot keeps the rows where they are few, since a verdict reads each file a dozen times.
+_KEPT_TABLES: Final = frozenset({"cells", "measurements", "cases", "candidates", "metrics"})
+_FEW_BYTES: Final = 1 << 20
 
 
 def _stored(views: ViewSet) -> frozenset[str]:
@@ -127,8 +133,8 @@ def _stored(views: ViewSet) -> frozenset[str]:
     return frozenset({*STORED, *(f"gate_{kind}" for kind in views.gate_kinds)})
 
 
-def _connected(root: Path, campaign_id: str | None, *, is_shared: bool = False) -> duckdb.DuckDBPyConnection:
-    con = connect_memory() if is_shared else duckdb.connect()
+def _connected(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | None) -> duckdb.DuckDBPyConnection:
+    """Return the connection, told where the warehouse is."""
     # DuckDB draws a progress bar of its own where the main module has no file, even into a pipe.
     con.execute("set enable_progress_bar = false")
     con.execute("set variable root = $1", [glob.escape(str(root))])
@@ -137,21 +143,36 @@ def _connected(root: Path, campaign_id: str | None, *, is_shared: bool = False) 
     return con
 
 
-def _list_files(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | None) -> None:
+def _list_files(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | None) -> set[str]:
     """Fix the files that tables read from now on: later statements see no other state, or find that a file is gone.
+
+    Returns the tables whose rows are few enough to be kept.
 
     A segment's files are published, and a seal's exchanged, one after the other; a listing in between misses some,
     which `integrity` tells.
     """
+    small = set()
     for table in TABLE_NAMES:
         chosen = "campaign=*" if campaign_id is None else partition(campaign_id)
         patterns = [f"{table}/{folder}/*.parquet" for folder in (NO_CAMPAIGN, chosen)]
-        files = {glob.escape(str(path)) for pattern in patterns for path in root.glob(pattern)}
+        files = {path for pattern in patterns for path in root.glob(pattern)}
         if not files:
             raise WarehouseError(
                 f"{root / table} has no file any more; the next `opfield run` writes its zero-row file"
             )
-        con.execute(f"set variable {table}_files = $1", [sorted(files)])
+        con.execute(f"set variable {table}_files = $1", [sorted(glob.escape(str(path)) for path in files)])
+        if table in _KEPT_TABLES and _bytes_of(files) <= _FEW_BYTES:
+            small.add(table)
+    return small
+
+
+def _bytes_of(files: Iterable[Path]) -> int:
+    """Return how many bytes files have; one that is gone has none, and whoever reads it finds out."""
+    total = 0
+    for path in files:
+        with suppress(FileNotFoundError):
+            total += path.stat().st_size
+    return total
 
 
 def _again(read: Callable[[], Answer]) -> Answer:
@@ -215,19 +236,21 @@ class Warehouse:
     only: str | None = None
     _con: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
     _installed: set[str] = field(default_factory=set, init=False, repr=False)
+    _small: set[str] = field(default_factory=set, init=False, repr=False)
 
     def connection(self, query: str | None = None) -> duckdb.DuckDBPyConnection:
         """Return the connection, with the views that a query reads; with all of them where none is given."""
         views = installed_views()
         is_new = self._con is None
         if self._con is None:
-            self._con = _connected(self.root, self.only, is_shared=self.is_snapshot)
+            opened = connect_memory() if self.is_snapshot else duckdb.connect()
+            self._con = _connected(opened, self.root, self.only)
             if self.is_snapshot:
-                _list_files(self._con, self.root, self.only)
+                self._small = _list_files(self._con, self.root, self.only)
         wanted = set(views.named) if query is None else _relations_read(views, query)
         if not self.is_snapshot and wanted - self._installed == set(views.named):
             install(self._con, views, load_contract())
-            self._installed |= wanted
+            self._installed |= wanted | set(TABLE_NAMES)
             return self._con
         if query is not None and self.is_snapshot and VERDICTS in wanted - self._installed:
             views = self._in_use(self._con, views, query)
@@ -237,9 +260,10 @@ class Warehouse:
         return self._con
 
     def _install(self, con: duckdb.DuckDBPyConnection, views: ViewSet, wanted: set[str]) -> None:
-        stored = _stored(views) if self.is_snapshot else ()
-        install_some(con, views, column_names(), wanted - self._installed, stored, is_listed=self.is_snapshot)
-        self._installed |= wanted
+        stored = _stored(views) | (self._small & views.tables_read(wanted)) if self.is_snapshot else ()
+        columns = {table: listed for table, listed in column_names().items() if table not in self._installed}
+        install_some(con, views, columns, wanted - self._installed, stored, is_listed=self.is_snapshot)
+        self._installed |= wanted | columns.keys()
 
     def _in_use(self, con: duckdb.DuckDBPyConnection, views: ViewSet, query: str) -> ViewSet:
         """Return the views with the gate kinds that a policy here or the query names; others would find no gate."""

@@ -203,6 +203,12 @@ class ViewSet:
                 raise unknown_name("relation", name, self.named)
         return {name: normalized(self.named[name].sql) for name in sorted(self._found_from(chosen))}
 
+    def tables_read(self, names: Iterable[str]) -> set[str]:
+        """Return the tables that these relations read, directly or not."""
+        found = self._found_from(names)
+        read = set[str]().union(*(names_read(self.named[each].sql)[0] for each in found))
+        return read & set(TABLE_NAMES)
+
     def ordered(self, names: Iterable[str]) -> list[str]:
         """Return these relations, each after those it reads, otherwise sorted.
 
@@ -348,22 +354,23 @@ def install_some(
     Args:
         con: Connection to install into, with the variables `root` and `campaign` set.
         views: The relations.
-        columns: The columns of each table, as `column_names` gives them.
+        columns: The columns of each table to create, as `column_names` gives them.
         names: Relations that will be asked for, and all that they read, as `ViewSet.closure` gives them.
-        stored: Relations to compute now; small ones, since they are kept in memory.
+        stored: Relations and tables to compute now; small ones, since they are kept in memory.
         is_listed: Whether each table reads the files that the connection's variable `<table>_files` lists; all is then
             temporary, so that the connection can be one to a database that others use.
     """
     temporary = "temp " if is_listed else ""
     for table, listed in columns.items():
         files = f"getvariable('{table}_files')" if is_listed else _patterns(table)
-        con.execute(_create_view(table, _table_query(listed, files), temporary))
+        query = _table_query(listed, files)
+        con.execute(_create_table(table, query) if table in stored else _create_view(table, query, temporary))
     for name in views.ordered(names):
         relation = views.named[name]
         if relation.is_macro:
             con.execute(_create_macro(relation, temporary))
         elif name in stored:
-            con.execute(f"create or replace temp table {name} as\n{relation.sql}")
+            con.execute(_create_table(name, relation.sql))
         else:
             sql = relation.sql if stored else views.executable(name)
             con.execute(_create_view(name, sql, temporary))
@@ -474,6 +481,10 @@ def _relation_statements(relation: Relation, executable: str) -> list[str]:
 
 def _create_macro(relation: Relation, temporary: str = "") -> str:
     return f"create or replace {temporary}macro {macro_signature(relation.sql)} as {macro_body(relation.sql)}"
+
+
+def _create_table(name: str, sql: str) -> str:
+    return f"create or replace temp table {name} as\n{sql}"
 
 
 def _create_view(name: str, sql: str, temporary: str = "") -> str:
