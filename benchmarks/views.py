@@ -23,7 +23,8 @@ import duckdb
 import polars as pl
 
 from opfield.warehouse.contract import arrow_schema, load_contract
-from opfield.warehouse.views import install, load_views
+from opfield.warehouse.install import install
+from opfield.warehouse.views import load_views
 
 CANDIDATES = 100
 REPEATS = 10

@@ -16,13 +16,14 @@ import duckdb
 from opfield.core import digest_hex, parse_json
 from opfield.errors import OpfieldError, UnknownNameError, WarehouseError, unknown_name
 from opfield.warehouse.contract import TABLE_NAMES, column_names, load_contract
+from opfield.warehouse.install import install, install_some
 from opfield.warehouse.layout import NO_CAMPAIGN, partition
 from opfield.warehouse.ledger import Event, read_events
 from opfield.warehouse.memory import connect_memory
 from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.sql_text import names_read
 from opfield.warehouse.store import default_root, open_store
-from opfield.warehouse.views import VERDICTS, ViewSet, install, install_some, load_views
+from opfield.warehouse.views import VERDICTS, ViewSet, load_views
 
 if TYPE_CHECKING:
     # Loaded where it is used: that takes longer than a small question to DuckDB.

@@ -14,10 +14,11 @@ from opfield.core import canonical_json, digest
 from opfield.errors import WarehouseError
 from opfield.warehouse.contract import TABLE_NAMES, arrow_schema, load_contract
 from opfield.warehouse.durable import make_folder, write_bytes_unless_equal
+from opfield.warehouse.install import open_sql
 from opfield.warehouse.layout import EMPTY, FIRST, MARKER, NO_CAMPAIGN, OPEN_SQL, table_folder
 from opfield.warehouse.ledger import write_parquet
 from opfield.warehouse.locate import contract_folder
-from opfield.warehouse.views import load_views, open_sql
+from opfield.warehouse.views import load_views
 
 #: Version of the folder's format that this opfield writes; it reads this one and older ones.
 FORMAT: Final = 1

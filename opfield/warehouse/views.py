@@ -1,4 +1,4 @@
-"""The views: read from `sql/`, ordered by what they read, installed into DuckDB or written as `open.sql`.
+"""The views: read from `sql/`, ordered by what they read.
 
 A file is one relation, named after it; its folder is its layer; its header comment is its documentation.
 `sql/macros` holds macros, `sql/gates/gate_<kind>.sql` one gate kind each. `gate_verdicts`, the union of the gate
@@ -13,10 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-import duckdb
-
 from opfield.errors import WarehouseError, unknown_name
-from opfield.warehouse.contract import TABLE_NAMES, TableContract
+from opfield.warehouse.contract import TABLE_NAMES
 from opfield.warehouse.gate_folders import offered_gate_folders
 from opfield.warehouse.locate import sql_folder
 from opfield.warehouse.sql_text import (
@@ -318,87 +316,6 @@ def load_views(extra_gate_dirs: Sequence[Path] = (), folder: Path | None = None,
     return ViewSet.from_relations(relations, is_checked=is_checked)
 
 
-def install(
-    con: duckdb.DuckDBPyConnection,
-    views: ViewSet,
-    contract_tables: Mapping[str, TableContract],
-) -> None:
-    """Create the tables' views, the macros and every relation in `con`, comments included.
-
-    The connection's variable `root` is the warehouse folder (`.` where unset); `campaign`, the hex part of a campaign's
-    id, restricts every table to that campaign. Both may be changed afterwards.
-
-    Args:
-        con: Connection to install into; what it has under these names is replaced.
-        views: The relations.
-        contract_tables: The tables, as `load_contract` gives them.
-    """
-    con.execute(open_sql(views, contract_tables))
-
-
-def install_some(
-    con: duckdb.DuckDBPyConnection,
-    views: ViewSet,
-    columns: Mapping[str, Sequence[str]],
-    names: Iterable[str],
-    stored: Collection[str] = (),
-    *,
-    is_listed: bool = False,
-) -> None:
-    """Create these relations, each in `stored` computed once and kept as a table.
-
-    Binding all views takes a second, binding a few does not, and a relation that many others read is computed once.
-    Stored relations are computed one after the other: they come from one state of the folder only where the files that
-    they read are listed beforehand.
-
-    Args:
-        con: Connection to install into, with the variables `root` and `campaign` set.
-        views: The relations.
-        columns: The columns of each table to create, as `column_names` gives them.
-        names: Relations that will be asked for, and all that they read, as `ViewSet.closure` gives them.
-        stored: Relations and tables to compute now; small ones, since they are kept in memory.
-        is_listed: Whether each table reads the files that the connection's variable `<table>_files` lists; all is then
-            temporary, so that the connection can be one to a database that others use.
-    """
-    temporary = "temp " if is_listed else ""
-    for table, listed in columns.items():
-        files = f"getvariable('{table}_files')" if is_listed else _patterns(table)
-        query = _table_query(listed, files)
-        con.execute(_create_table(table, query) if table in stored else _create_view(table, query, temporary))
-    for name in views.ordered(names):
-        relation = views.named[name]
-        if relation.is_macro:
-            con.execute(_create_macro(relation, temporary))
-        elif name in stored:
-            con.execute(_create_table(name, relation.sql))
-        else:
-            sql = relation.sql if stored else views.executable(name)
-            con.execute(_create_view(name, sql, temporary))
-
-
-def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract]) -> str:
-    """Return the text of `open.sql`: all that a DuckDB shell standing in the folder needs.
-
-    A view is bound when it is created. Binding it to the campaign `none`, which is always there and empty, opens a
-    warehouse of a thousand campaigns as fast as an empty one.
-    """
-    statements = ["set variable opened_campaign = getvariable('campaign')", "set variable campaign = 'none'"]
-    for table in contract_tables.values():
-        statements += [
-            _create_view(table.name, _table_query([each.name for each in table.columns], _patterns(table.name))),
-            _comment("view", table.name, table.comment),
-        ]
-        statements += [_comment("column", f"{table.name}.{each.name}", each.comment) for each in table.columns]
-    for relation in views.relations.values():
-        statements += _relation_statements(relation, views.executable(relation.name))
-    statements += ["set variable campaign = getvariable('opened_campaign')", "reset variable opened_campaign"]
-    title = (
-        "-- All tables and views of this warehouse. From this folder: duckdb -init open.sql\n"
-        "-- From elsewhere: set variable root = 'path of this folder'; then .read open.sql\n"
-    )
-    return title + "".join(f"{each};\n" for each in statements)
-
-
 def _read_relation(path: Path, layer: str) -> Relation:
     header, sql = split_header(path.read_text(encoding="utf-8"))
     is_named = not macro_body(sql) or macro_signature(sql).startswith(f"{path.stem}(")
@@ -445,52 +362,3 @@ def _ordered(reads: Mapping[str, frozenset[str]]) -> list[str]:
     for name in sorted(reads):
         visit(name, ())
     return list(ordered)
-
-
-def _patterns(table: str) -> str:
-    """Return the patterns of a table's files: the empty file, and every campaign's or the chosen one's."""
-    folder = f"coalesce(getvariable('root'), '.') || '/{table}/campaign="
-    return (
-        f"[{folder}none/*.parquet',\n     {folder}' || coalesce(getvariable('campaign')::varchar, '*') || '/*.parquet']"
-    )
-
-
-def _table_query(columns: Sequence[str], files: str) -> str:
-    """Return the SELECT of a table's columns from its files, which an expression gives."""
-    rest = ", ".join(each for each in columns if each != "campaign_id")
-    # Not by hive partitioning: a folder above the warehouse that is called status=… would take the column's place.
-    # A filter on the campaign still prunes files, since the name of a file is a constant of it.
-    last_folder = r".*[/\\]campaign=([^/\\]*)[/\\][^/\\]*$"
-    return (
-        f"select 'sha256:' || regexp_extract(filename, '{last_folder}', 1) as campaign_id, "
-        f"{rest}\nfrom read_parquet(\n"
-        f"    {files},\n"
-        "    hive_partitioning = false, filename = true\n)"
-    )
-
-
-def _relation_statements(relation: Relation, executable: str) -> list[str]:
-    if relation.is_macro:
-        return [_create_macro(relation), _comment("macro", relation.name, relation.meaning)]
-    return [
-        _create_view(relation.name, executable),
-        _comment("view", relation.name, relation.meaning),
-        *(_comment("column", f"{relation.name}.{name}", text) for name, text in relation.columns.items()),
-    ]
-
-
-def _create_macro(relation: Relation, temporary: str = "") -> str:
-    return f"create or replace {temporary}macro {macro_signature(relation.sql)} as {macro_body(relation.sql)}"
-
-
-def _create_table(name: str, sql: str) -> str:
-    return f"create or replace temp table {name} as\n{sql}"
-
-
-def _create_view(name: str, sql: str, temporary: str = "") -> str:
-    return f"create or replace {temporary}view {name} as\n{sql}"
-
-
-def _comment(kind: str, name: str, text: str) -> str:
-    quoted = text.replace("'", "''")
-    return f"comment on {kind} {name} is '{quoted}'"

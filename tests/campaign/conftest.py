@@ -9,9 +9,9 @@ import pytest
 
 from opfield.warehouse import ledger
 from opfield.warehouse.contract import load_contract
+from opfield.warehouse.install import install
 from opfield.warehouse.ledger import Event
 from opfield.warehouse.session import installed_views
-from opfield.warehouse.views import install
 from tests.sql.build import write_empty
 
 

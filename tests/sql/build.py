@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from opfield.warehouse.contract import arrow_schema, load_contract, projection_query
-from opfield.warehouse.views import install, load_views
+from opfield.warehouse.install import install
+from opfield.warehouse.views import load_views
 
 EPOCH = datetime(2026, 1, 1)
 

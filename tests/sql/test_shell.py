@@ -14,7 +14,8 @@ import duckdb
 import pytest
 
 from opfield.warehouse.contract import load_contract
-from opfield.warehouse.views import load_views, open_sql
+from opfield.warehouse.install import open_sql
+from opfield.warehouse.views import load_views
 from tests.sql.build import Campaign, Metric, Trial, rows
 from tests.sql.conftest import Read, Write
 from tests.sql.reviewing import Said, with_reviews

@@ -10,9 +10,10 @@ import pytest
 
 from opfield.errors import UnknownNameError, WarehouseError
 from opfield.warehouse.contract import load_contract
+from opfield.warehouse.install import install, open_sql
 from opfield.warehouse.locate import sql_folder
 from opfield.warehouse.sql_text import macro_body, normalized, parsed
-from opfield.warehouse.views import JUDGING, VERDICTS, Relation, ViewSet, install, load_views, open_sql
+from opfield.warehouse.views import JUDGING, VERDICTS, Relation, ViewSet, load_views
 from tests.sql.build import open_views, write_empty
 
 BASE_KINDS = ("candidate_mean", "coverage", "failures", "mean_delta", "worst_delta")

@@ -16,7 +16,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from opfield.warehouse.contract import load_contract
-from opfield.warehouse.views import load_views, open_sql
+from opfield.warehouse.install import open_sql
+from opfield.warehouse.views import load_views
 from tests.sql.build import Metric, Trial, at, rows, write_campaign, write_empty
 from tests.sql.gate_budget.charging import PARTS, Spending, verdict
 

@@ -11,7 +11,8 @@ import duckdb
 import pytest
 
 from opfield.warehouse.contract import column_names
-from opfield.warehouse.views import install_some, load_views
+from opfield.warehouse.install import install_some
+from opfield.warehouse.views import load_views
 from tests.sql.build import Campaign, at, rows, write_campaign, write_empty
 
 TOLD = """-- Gate kind told: the verdicts that its option `verdicts` lists.

@@ -13,7 +13,8 @@ import duckdb
 import pytest
 
 from opfield.warehouse.contract import load_contract
-from opfield.warehouse.views import load_views, open_sql
+from opfield.warehouse.install import open_sql
+from opfield.warehouse.views import load_views
 from tests.sql.build import at, rows, write_campaign, write_empty
 from tests.sql.inferences.drawing import drawn
 
