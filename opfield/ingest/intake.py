@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import duckdb
+import orjson
 
 from opfield.core.label import check_label
 from opfield.experiment.space import BASELINE_LABEL
 from opfield.ingest.records import IngestError, Note, Reading, Refused, System
 from opfield.ingest.request import Request, settled_metrics
 from opfield.ingest.sources import Asked, FileFacts, file_facts, option_files, sources_of
-from opfield.ingest.spool import Spool, Told, spooled
+from opfield.ingest.spool import Spool, Told, read_samples, spooled
 from opfield.metric import Metric
 
 #: Relations over what was read, in the order in which they build on each other.
@@ -115,8 +116,9 @@ def open_intake(
     try:
         _install(con, folder, arms, request)
         offences = _rows(con, "from offences order by reason, place limit 1000")
-        if offences:
-            raise _refusal([_offence(row) for row in offences])
+        refused = [*map(_offence, offences), *_beyond(folder, metrics)]
+        if refused:
+            raise _refusal(refused)
         notes = (*told.notes, *_same_bytes(facts), *_counted(con, told, request))
         yield Intake(request, folder, con, told, tuple(facts), arms, metrics, notes)
     finally:
@@ -194,6 +196,16 @@ def _install(con: duckdb.DuckDBPyConnection, folder: Path, arms: Sequence[Arm], 
         # What several relations read is worked out once.
         kind = "table" if name in ("mentions", "named_cases", "distinct_samples", "grid", "placed_samples") else "view"
         con.execute(f"create {kind} {name} as {sql}")
+
+
+def _beyond(folder: Path, metrics: Sequence[Metric]) -> Iterator[Refused]:
+    """Yield the values that the definitions of their metrics do not allow."""
+    definitions = {metric.name: metric for metric in metrics}
+    for sample in read_samples(folder, ["place", "body"]):
+        for name, value in orjson.loads(sample["body"])["values"].items():
+            refusal = definitions[name].refusal(value) if name in definitions else None
+            if refusal is not None:
+                yield Refused(sample["place"], refusal, "state the metric as it is, or mend the file")
 
 
 def _same_bytes(facts: Sequence[FileFacts]) -> Iterator[Note]:

@@ -129,6 +129,10 @@ class Spool:
             told.refused.append(record)
 
     def _take_sample(self, sample: Sample) -> None:
+        names = [self._name(name) for name in (*sample.values, *sample.missing)]
+        for name in {name for name in names if names.count(name) > 1}:
+            twice = f"two metrics of this sample are called {name!r}"
+            self.told.refused.append(Refused(sample.place, twice, "rename one of them otherwise"))
         started, finished = _instant(sample.started_at), _instant(sample.finished_at)
         self.told.naive_times += bool(
             (sample.started_at and started is None) or (sample.finished_at and finished is None)

@@ -232,3 +232,13 @@ def test_everything_that_stands_in_the_way_is_told_at_once(tmp_path: Path) -> No
     base = [*results({"a": 0, "b": 0}), {"case": "a", "score": 0.5}, {"case": "b", "score": 0.5}]
     told = refusal(tmp_path, base, results({"a": 0.3}))
     assert told.startswith("2 things stand in the way, and nothing was recorded:")
+
+
+def test_a_value_beyond_the_bounds_of_its_metric_is_refused_with_its_place(tmp_path: Path) -> None:
+    told = refusal(tmp_path, FINE, [*FINE, {"case": "c", "score": 1.5}])
+    assert "new.jsonl: line 3: metric 'score' is 1.5, above its declared upper bound 1" in told
+
+
+def test_a_value_that_the_user_says_is_binary_is_held_to_it(tmp_path: Path) -> None:
+    told = refusal(tmp_path, results({"a": 1}), results({"a": 0.5}), changes={"score": {"kind": "binary"}})
+    assert "new.jsonl: line 1: metric 'score' is 0.5, but a binary metric is 0 or 1" in told
