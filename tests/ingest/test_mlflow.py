@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
 
+import opfield as of
 from opfield.core import MissingReason, Status
+from opfield.ingest.commit import ingest
 from opfield.ingest.readers.mlflow import reader
 from opfield.ingest.records import MetricStated, Note, Refused, Sample, Stated, System
+from opfield.ingest.request import Request
+from opfield.ingest.sources import Asked
 from tests.ingest.mlflow_stores import experiment, run, table
 from tests.ingest.reading import SHARED, needs_shared, only, read
 
@@ -134,6 +140,25 @@ def test_rows_of_an_evaluation_table_are_cases_by_what_was_asked(tmp_path: Path)
     assert second.case.key != third.case.key
     (stated,) = only(Stated, records)
     assert (stated.metric, stated.name, stated.value) == ("sim/v1/score", "sim/v1/mean", 4.0)
+
+
+def test_tables_of_two_runs_are_judged_over_the_inputs_that_they_share(tmp_path: Path) -> None:
+    above = experiment(tmp_path / "mlruns", "1", "tuning")
+    draw = random.Random(5)
+    scores = {key: [draw.gauss(mean, 1) for _ in range(20)] for key, mean in (("a1", 5), ("a2", 9))}
+    for key, of_run in scores.items():
+        folder = run(above, key, name=f"run {key}")
+        rows = [[f"question {number}", score] for number, score in enumerate(of_run)]
+        table(folder / "artifacts/eval_results_table.json", ["inputs", "sim/v1/score"], draw.sample(rows, 20))
+    options = {option.name: option.default for option in reader.options}
+    taken = ingest(Request((Asked(reader, (tmp_path / "mlruns",), options),), "run a1"), tmp_path / "w")
+    found = of.open(taken.root).sql(
+        "select pairs, mean_delta, standard_error, decision from comparisons "
+        "inner join decisions using (campaign_id, candidate_id)"
+    )
+    (row,) = found.fetchall()
+    deltas = [new - old for old, new in zip(scores["a1"], scores["a2"], strict=True)]
+    assert row == (20, pytest.approx(fmean(deltas)), pytest.approx(stdev(deltas) / 20**0.5), "pass")
 
 
 def test_a_column_can_say_which_case_a_row_is(tmp_path: Path) -> None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
+import random
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 import pytest
 
+import opfield as of
 from opfield.core import MissingReason, Status
+from opfield.ingest.commit import ingest
 from opfield.ingest.readers.optuna import reader
 from opfield.ingest.records import OBSERVED, MetricStated, Note, Record, Refused, Sample, System
+from opfield.ingest.request import Request
+from opfield.ingest.sources import Asked
 from tests.ingest.optuna_journals import (
     COMPLETE,
     FAIL,
@@ -52,6 +58,7 @@ def test_each_trial_is_a_cell_of_its_parameters_on_its_study(tmp_path: Path) -> 
         {"tool": "optuna", "params": {"x": 2.0, "n": 3, "c": None}},
         {"tool": "optuna", "params": {"x": 4.0, "n": 5, "c": 3}},
     ]
+    assert isinstance(only(System, records)[0].says["params"]["n"], int)
     first = only(Sample, records)[0]
     assert (first.place, first.repeat, first.duration_s) == ("j.log: line 2", OBSERVED, 60.5)
     assert first.started_at == "2024-06-07T10:00:00.000000"
@@ -194,6 +201,40 @@ def test_a_parameter_that_its_study_draws_otherwise_is_passed_over_as_in_optuna(
     )
     systems = only(System, read(reader, path))
     assert [system.says["params"] for system in systems] == [{"x": 1.0}, {}]
+
+
+def test_a_waiting_trial_belongs_to_the_worker_that_takes_it_first(tmp_path: Path) -> None:
+    started = [
+        op(6, trial_id=0, state=RUNNING, values=None, datetime_start=f"2024-06-07T1{hour}:00:00") for hour in (1, 2)
+    ]
+    path = write(tmp_path / "j.log", study(), op(4, study_id=0, datetime_start=None, state=WAITING), started)
+    records = read(reader, path)
+    (sample,) = only(Sample, records)
+    assert (sample.started_at, sample.status) == ("2024-06-07T11:00:00", Status.CANCELLED)
+    assert [note.text.rpartition(": ")[2] for note in only(Note, records) if "change nothing" in note.text] == ["1"]
+
+
+def test_sets_of_parameters_over_many_cases_are_judged_by_what_was_logged(tmp_path: Path) -> None:
+    draw = random.Random(5)
+    scores = [[draw.gauss(mean, 0.1) for _ in range(20)] for mean in (0.5, 0.8, 0.5)]
+    trials = [
+        trial(20 * arm + case, COMPLETE, [score], params={"x": (float(arm), X)}, attrs={"set": f"d{case}"})
+        for arm, of_arm in enumerate(scores)
+        for case, score in enumerate(of_arm)
+    ]
+    path = write(tmp_path / "j.log", study("tune", (2,)), *trials)
+    options: dict[str, Any] = {"study": (), "case-attr": "set"}
+    taken = ingest(Request((Asked(reader, (path,), options),), "x=0.0"), tmp_path / "w")
+    found = of.open(taken.root).sql(
+        "select label, pairs, baseline_mean, mean_delta, standard_error, decision from comparisons "
+        "inner join decisions using (campaign_id, candidate_id) order by label"
+    )
+    rows = found.fetchall()
+    assert [(row[0], row[1], row[5]) for row in rows] == [("trial 20", 20, "pass"), ("trial 40", 20, rows[1][5])]
+    assert rows[1][5] != "pass"
+    for row, of_arm in zip(rows, scores[1:], strict=True):
+        deltas = [new - old for new, old in zip(of_arm, scores[0], strict=True)]
+        assert row[2:5] == pytest.approx((fmean(scores[0]), fmean(deltas), stdev(deltas) / 20**0.5))
 
 
 @needs_shared

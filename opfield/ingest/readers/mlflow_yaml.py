@@ -17,6 +17,8 @@ _NAMED: Final = {
     "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
     " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
 }  # fmt: skip
+#: What YAML takes for white space: other spaces of Unicode are part of a text.
+_BLANK: Final = " \t\r"
 _NULLS: Final = ("", "~", "null", "Null", "NULL")
 
 
@@ -36,14 +38,14 @@ def flat_yaml(text: str, place: str) -> Mapping[str, str | None]:
     parts: dict[str, tuple[int, list[str]]] = {}
     last: list[str] | None = None
     for number, line in enumerate(_lines(text), 1):
-        if found := _KEY.fullmatch(line.rstrip()):
+        if found := _KEY.fullmatch(line.rstrip(_BLANK)):
             if found[1] in parts:
                 raise IngestError(f"{place}: line {number} states {found[1]!r} a second time; mend it there")
             last = [found[2] or ""]
             parts[found[1]] = number, last
-        elif not line.strip() or line[0] in " \t" or line.startswith("- "):
+        elif not line.strip(_BLANK) or line[0] in " \t" or line.startswith("- "):
             if last is not None:
-                last.append(line.strip())
+                last.append(line.strip(_BLANK))
         elif not line.startswith(("#", "---", "...")):
             raise IngestError(f"{place}: line {number} is no `key: value` ({line[:60]!r}); mend it there")
     scalars: dict[str, str | None] = {}
@@ -56,7 +58,7 @@ def flat_yaml(text: str, place: str) -> Mapping[str, str | None]:
         elif first.startswith(tuple("[{&*!|>%@`")) or (not first and len(pieces) > 1):
             continue
         else:
-            plain = re.sub(r"(^|[ \t])#.*", "", _folded(pieces)).strip()
+            plain = re.sub(r"(^|[ \t])#.*", "", _folded(pieces)).strip(_BLANK)
             scalars[key] = None if plain in _NULLS else plain
     return scalars
 
