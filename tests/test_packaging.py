@@ -42,13 +42,13 @@ def test_the_wheel_holds_views_and_contract_and_nothing_that_a_run_left(tmp_path
 
 def test_every_runtime_dependency_earns_its_place() -> None:
     page = (ROOT / "docs" / "explanation" / "dependencies.md").read_text(encoding="utf-8")
-    declared = {re.match(r"[a-z0-9-]+", each)[0] for each in PROJECT["project"]["dependencies"]}  # type: ignore[index]
-    assert set(re.findall(r"^\| `([a-z0-9-]+)`", page, re.MULTILINE)) == declared
+    declared = {re.match(r"[a-z0-9.-]+", each)[0] for each in PROJECT["project"]["dependencies"]}  # type: ignore[index]
+    assert set(re.findall(r"^\| `([a-z0-9.-]+)`", page, re.MULTILINE)) == declared
 
 
 def test_pins_are_exact_and_bear_no_address() -> None:
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9_.+!-]+", line)] == []
     pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
-    declared = {re.match(r"[A-Za-z0-9-]+", each)[0].lower() for each in PROJECT["project"]["dependencies"]}  # type: ignore[index]
+    declared = {re.match(r"[A-Za-z0-9.-]+", each)[0].lower() for each in PROJECT["project"]["dependencies"]}  # type: ignore[index]
     assert declared <= pinned

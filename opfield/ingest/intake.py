@@ -211,9 +211,10 @@ def _beyond(folder: Path, metrics: Sequence[Metric]) -> Iterator[Refused]:
 def _same_bytes(facts: Sequence[FileFacts]) -> Iterator[Note]:
     first: dict[str, str] = {}
     for each in facts:
-        if each.digest in first and each.size_bytes:
+        if each.digest in first and each.size_bytes and each.is_source:
             yield Note(f"holds the same bytes as {first[each.digest]}", each.name)
-        first.setdefault(each.digest, each.name)
+        if each.is_source:
+            first.setdefault(each.digest, each.name)
 
 
 def _counted(con: duckdb.DuckDBPyConnection, told: Told, request: Request) -> Iterator[Note]:

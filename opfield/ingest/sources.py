@@ -37,11 +37,13 @@ class FileFacts:
         name: name below the folder that the user gave.
         digest: SHA-256 of its bytes, hexadecimal.
         size_bytes: its size.
+        is_source: whether it is a source of its own, not one of the files of a folder that is one.
     """
 
     name: str
     digest: str
     size_bytes: int
+    is_source: bool
 
 
 def sources_of(asked: Asked) -> tuple[list[Source], list[Note]]:
@@ -88,7 +90,7 @@ def file_facts(sources: Sequence[Source]) -> list[FileFacts]:
     for source in sources:
         for path in sorted(_files(source.path)) if source.path.is_dir() else [source.path]:
             inside = "" if path == source.path else f"/{path.relative_to(source.path).as_posix()}"
-            facts.append(FileFacts(f"{source.name}{inside}", *_digest(path, source.name)))
+            facts.append(FileFacts(f"{source.name}{inside}", *_digest(path, source.name), is_source=not inside))
     return sorted(facts, key=lambda each: (each.name, each.digest))
 
 

@@ -27,11 +27,11 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def rows(root: Path, query: str) -> list[dict[str, Any]]:
-    return of.open(root).sql(query).pl().to_dicts()
+    return list(of.open(root).sql(query).pl().to_dicts())
 
 
 def test_cells_hold_what_the_files_hold(tmp_path: Path) -> None:
-    base = [
+    base: list[dict[str, Any]] = [
         {"case": "a", "score": 0.5, "cost": 0.25, "started": "2026-01-01T12:00:00+02:00"},
         {"case": "b", "status": "infrastructure_failure", "code": "boom"},
         {"case": "c", "score": None, "started": "2026-01-01T12:00:00"},
@@ -145,6 +145,6 @@ def test_a_warehouse_that_cannot_be_written_says_so(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(commit.os, "rename", full)
+    monkeypatch.setattr(os, "rename", full)
     with pytest.raises(WarehouseError, match="No space left"):
         taken(tmp_path / "warehouse", *files)
