@@ -45,7 +45,9 @@ standing as (
         declared_candidates.is_registered,
         coverage.is_whole,
         coverage.missing_baseline + coverage.missing_candidate as pending,
+        if(declarations.coupling = 'none', 'pairs with pending coordinates', 'pending coordinates') as pending_name,
     from declared_candidates
+    inner join declarations using (campaign_id)
     inner join coverage using (campaign_id, candidate_id)
     left join deciding using (campaign_id, candidate_id)
     left join scores using (campaign_id, candidate_id)
@@ -61,7 +63,7 @@ decided as (
         gate,
         case
             when not is_whole then not_whole_message()
-            when pending > 0 then format('pending coordinates: {}', pending)
+            when pending > 0 then format('{}: {}', pending_name, pending)
             else coalesce(message, 'every gate passes')
         end as message,
         score,

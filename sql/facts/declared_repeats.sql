@@ -8,21 +8,24 @@
 --   arm: baseline or candidate.
 --   case_id: Case.
 --   repeats: Repeats declared there, at least 1.
-with declared as (
+with coupled as (
     select
         declared_candidates.campaign_id,
         declared_candidates.candidate_id,
         declared_candidates.arm,
         planned_cases.case_id,
-        repeats_stated(
-            stated_repeats.repeats,
-            if(declarations.coupling = 'none', declared_candidates.candidate_id, declarations.baseline_id),
-            declarations.repeats
-        ) as repeats,
+        repeats_stated(stated_repeats.repeats, declarations.baseline_id, declarations.repeats) as repeats,
     from planned_cases
     inner join declarations using (campaign_id)
     inner join declared_candidates using (campaign_id)
     left join stated_repeats using (campaign_id, case_id)
+    where declarations.coupling is distinct from 'none'
+),
+
+declared as (
+    select * from coupled
+    union all
+    select campaign_id, candidate_id, arm, case_id, repeats from independent_repeats
 )
 
 select * from declared

@@ -1,6 +1,7 @@
 -- Gate kind coverage: is the declared evidence there?
 -- Grain: one row for each candidate, gate of this kind and scope.
--- It only counts, and never fails: what is missing says nothing against a candidate.
+-- It only counts, and never fails: what is missing says nothing against a candidate. What a pair is, and when it is
+-- complete, is said in `coverage`.
 -- takes: within
 -- columns:
 --   campaign_id: Campaign that was judged.
@@ -33,7 +34,7 @@ scope_pairs as (
         restricted.scope,
         declared_pairs.case_id,
         declared_pairs.repeat,
-        count(cells.case_id) > 0 as has_baseline,
+        count(cells.case_id) > 0 and any_value(declarations.coupling) is distinct from 'none' as has_baseline,
     from restricted
     inner join scope_cases using (campaign_id, scope)
     inner join declared_pairs using (campaign_id, case_id)
@@ -66,6 +67,20 @@ scope_counts as (
     inner join cells using (campaign_id, case_id, repeat)
     where cells.arm = 'candidate' and scope_pairs.has_baseline
     group by scope_pairs.campaign_id, scope_pairs.scope, cells.candidate_id
+
+    union all
+
+    select
+        restricted.campaign_id,
+        restricted.scope,
+        own.candidate_id,
+        count(*) as complete_pairs,
+    from restricted
+    inner join scope_cases using (campaign_id, scope)
+    inner join independent_cells as own using (campaign_id, case_id)
+    inner join independent_cells as base using (campaign_id, case_id)
+    where own.arm = 'candidate' and base.arm = 'baseline' and own.is_covered and base.is_covered
+    group by restricted.campaign_id, restricted.scope, own.candidate_id
 ),
 
 counted as (

@@ -10,7 +10,7 @@
 --   scope: Cases, as in `judged_scopes`; empty for all of them.
 --   is_whole: Whether the projections hold what the ledger accepted, for the candidate and the baseline.
 --   cases: Declared cases of the scope; NULL where not whole.
---   missing: Declared pairs with a value missing on either arm; NULL where not whole.
+--   missing: Declared pairs with a value missing on either arm, as in `case_bounds`; NULL where not whole.
 --   mean_delta: Mean over cases of the oriented deltas found.
 --   min_delta: Least oriented delta of a pair found.
 --   mean_delta_low: Mean oriented delta if every missing value were the one worst for the candidate.

@@ -2,13 +2,15 @@
 -- Grain: one row for each declared candidate, judged metric and declared case.
 -- Each missing value takes the worst and the best value of the metric's declared range; where one arm of a pair is
 -- known its value is used, so that the bounds are tight. Without gaps they equal what was found. A bound is NULL where
--- a missing value would need an end of the range that is not declared.
+-- a missing value would need an end of the range that is not declared. Where the rounds of the arms are independent
+-- (coupling none) a case is one pair of means, and each repeat that an arm declares and lacks takes its end of the range.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.
 --   metric: Metric.
 --   case_id: Case.
---   missing: Declared pairs of the case with a value missing on either arm.
+--   missing: Declared pairs of the case with a value missing on either arm; under coupling none 1 where either arm lacks
+--     a value of a declared repeat, although the pair may have a delta.
 --   mean_delta: Mean oriented delta over the pairs found; NULL without pairs.
 --   min_delta: Least oriented delta of a single pair found.
 --   delta_low: Mean oriented delta if every missing value were the one worst for the candidate.
@@ -23,6 +25,7 @@ with judged as (
         comparisons.candidate_id,
         comparisons.metric,
         comparisons.missing,
+        coalesce(declarations.coupling = 'none', false) as is_independent,
         judged_metrics.direction,
         judged_metrics.lower,
         judged_metrics.upper,
@@ -30,6 +33,7 @@ with judged as (
         if(judged_metrics.direction > 0, judged_metrics.upper, judged_metrics.lower) as best,
     from comparisons
     inner join judged_metrics using (campaign_id, metric)
+    inner join declarations using (campaign_id)
     where comparisons.is_whole
 ),
 
@@ -60,7 +64,7 @@ full_units as materialized (
     from case_deltas
     inner join judged using (campaign_id, candidate_id, metric)
     inner join plans using (campaign_id, case_id)
-    where case_deltas.pairs = plans.pairs
+    where not judged.is_independent and case_deltas.pairs = plans.pairs
 ),
 
 gap_cases as materialized (
@@ -72,10 +76,10 @@ gap_cases as materialized (
     from judged
     inner join planned_cases as workload using (campaign_id)
     anti join full_units using (campaign_id, candidate_id, metric, case_id)
-    where judged.missing > 0
+    where judged.missing > 0 or judged.is_independent
 ),
 
-candidate_observations as (
+candidate_values as (
     select
         campaign_id,
         candidate_id,
@@ -83,7 +87,9 @@ candidate_observations as (
         case_id,
         repeat,
         value,
-    from observations
+        found,
+        declared,
+    from paired_values
     semi join gap_cases using (campaign_id, candidate_id, metric, case_id)
     where arm = 'candidate'
 ),
@@ -94,26 +100,35 @@ filled as (
         judged.candidate_id,
         judged.metric,
         gap_cases.case_id,
-        oriented_delta(
-            judged.direction, candidate_observations.value, baseline_observations.value
-        ) as delta,
+        coalesce(
+            candidate_values.found >= candidate_values.declared
+            and baseline_observations.found >= baseline_observations.declared,
+            false
+        ) as is_full,
+        oriented_delta(judged.direction, candidate_values.value, baseline_observations.value) as delta,
         oriented_delta(
             judged.direction,
-            coalesce(candidate_observations.value, judged.worst),
-            coalesce(baseline_observations.value, judged.best)
+            filled_mean(candidate_values.value, candidate_values.found, candidate_values.declared, judged.worst),
+            filled_mean(
+                baseline_observations.value, baseline_observations.found, baseline_observations.declared, judged.best
+            )
         ) as low_delta,
         oriented_delta(
             judged.direction,
-            coalesce(candidate_observations.value, judged.best),
-            coalesce(baseline_observations.value, judged.worst)
+            filled_mean(candidate_values.value, candidate_values.found, candidate_values.declared, judged.best),
+            filled_mean(
+                baseline_observations.value, baseline_observations.found, baseline_observations.declared, judged.worst
+            )
         ) as high_delta,
-        coalesce(candidate_observations.value, judged.lower) as low_value,
-        coalesce(candidate_observations.value, judged.upper) as high_value,
+        filled_mean(candidate_values.value, candidate_values.found, candidate_values.declared, judged.lower)
+            as low_value,
+        filled_mean(candidate_values.value, candidate_values.found, candidate_values.declared, judged.upper)
+            as high_value,
     from gap_cases
     inner join judged using (campaign_id, candidate_id, metric)
     inner join declared_pairs using (campaign_id, case_id)
     left join baseline_observations using (campaign_id, metric, case_id, repeat)
-    left join candidate_observations using (campaign_id, candidate_id, metric, case_id, repeat)
+    left join candidate_values using (campaign_id, candidate_id, metric, case_id, repeat)
 ),
 
 gap_units as (
@@ -122,7 +137,7 @@ gap_units as (
         candidate_id,
         metric,
         case_id,
-        count(*) - count(delta) as missing,
+        count(*) filter (where not is_full) as missing,
         favg(delta) as mean_delta,
         min(delta) as min_delta,
         if(count(low_delta) = count(*), favg(low_delta), null) as delta_low,

@@ -1,5 +1,6 @@
 -- Case deltas: the units of analysis. Repeats of a case are averaged inside it, so that more repeats of the same cases
 -- do not pass for more evidence.
+-- Where the rounds of the arms are independent (coupling none) a case is one pair, of the means of either arm there.
 -- Grain: one row for each candidate, metric and case with at least one pair.
 -- columns:
 --   campaign_id: Campaign.

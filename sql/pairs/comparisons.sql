@@ -1,6 +1,7 @@
 -- Comparisons: what changed between the baseline and a candidate.
 -- Grain: one row for each declared candidate and metric.
 -- Aggregates the pairs that were found; `missing` says how many were not, and `bounds` what they could have changed.
+-- Where the rounds of the arms are independent (coupling none) a pair is a case, of the means of what was found there.
 -- The unit of analysis is the case: means are over cases, and the standard error is that of independent cases, or of
 -- the clusters that the workload declares. The estimator follows the metric's declared kind and what the policy infers
 -- to. Where the projections are not whole every number is NULL: never a mean over half of the evidence, or some of it

@@ -1,12 +1,14 @@
 -- Coverage: how much of the declared evidence is there.
 -- Grain: one row for each candidate of a campaign; a candidate that has cells without being declared has a row as well.
--- A coordinate is covered once it has an accepted cell, whatever its status: failures are counted in `failures`. An
--- unexpected or duplicate cell is nothing that a campaign can record by itself: look for a second writer.
+-- A coordinate is covered once it has an accepted cell, whatever its status: failures are counted in `failures`. Where
+-- the rounds of the arms are independent (coupling none) a pair is a case, and an arm is missing there as long as a
+-- repeat that it declares has no cell. An unexpected or duplicate cell is nothing that a campaign can record by itself:
+-- look for a second writer.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.
---   expected_pairs: Planned (case, repeat) pairs; 0 for a candidate that is not declared.
---   complete_pairs: Declared pairs with an accepted cell on both arms.
+--   expected_pairs: Planned pairs, as in `declared_pairs`; 0 for a candidate that is not declared.
+--   complete_pairs: Declared pairs with an accepted cell on both arms, at every repeat that they declare.
 --   missing_baseline: Declared pairs without a cell of the baseline.
 --   missing_candidate: Declared pairs without a cell of the candidate.
 --   not_planned: Declared pairs that a sequential gate took out of the plan when it stopped early; nothing is missing
@@ -35,7 +37,20 @@ grid as materialized (
         row_number() over () as pair_ix,
         coalesce(baseline_cells.cells, 0) as baseline_cells,
     from declared_pairs
+    semi join (select campaign_id from declarations where coupling is distinct from 'none') using (campaign_id)
     left join baseline_cells using (campaign_id, case_id, repeat)
+),
+
+independent as materialized (
+    select
+        campaign_id,
+        candidate_id,
+        arm,
+        case_id,
+        cells,
+        cells - covered as doubled,
+        is_covered,
+    from independent_cells
 ),
 
 on_baseline as (
@@ -45,7 +60,21 @@ on_baseline as (
         count(distinct case_id) as cases,
         count(*) filter (where baseline_cells > 0) as covered,
         sum(baseline_cells)::bigint as cells,
+        sum(baseline_cells)::bigint - count(*) filter (where baseline_cells > 0) as doubled,
     from grid
+    group by campaign_id
+
+    union all
+
+    select
+        campaign_id,
+        count(*) as expected,
+        count(*) as cases,
+        count(*) filter (where is_covered) as covered,
+        sum(cells)::bigint as cells,
+        sum(doubled)::bigint as doubled,
+    from independent
+    where arm = 'baseline'
     group by campaign_id
 ),
 
@@ -78,8 +107,23 @@ on_grid as (
         sum(cells)::bigint as cells,
         count(*) as covered,
         count(*) filter (where is_complete) as complete,
+        sum(cells)::bigint - count(*) as doubled,
     from on_coordinate
     group by candidate_ix
+
+    union all
+
+    select
+        found.candidate_ix,
+        sum(own.cells)::bigint as cells,
+        count(*) filter (where own.is_covered) as covered,
+        count(*) filter (where own.is_covered and base.is_covered) as complete,
+        sum(own.doubled)::bigint as doubled,
+    from independent as own
+    inner join independent as base on own.campaign_id = base.campaign_id and own.case_id = base.case_id
+    inner join found on own.campaign_id = found.campaign_id and own.candidate_id = found.candidate_id
+    where own.arm = 'candidate' and base.arm = 'baseline'
+    group by found.candidate_ix
 ),
 
 counted as (
@@ -105,13 +149,14 @@ compared as (
             as missing_candidate,
         if(
             integrity.is_comparable,
-            (declarations.cases - coalesce(on_baseline.cases, 0)) * declarations.repeats,
+            (declarations.cases - coalesce(on_baseline.cases, 0))
+            * if(declarations.coupling = 'none', 1, declarations.repeats),
             null
         ) as not_planned,
         counted.cells - if(counted.is_declared, coalesce(on_grid.cells, 0), 0)
         + coalesce(baseline_found.cells, 0) - coalesce(on_baseline.cells, 0) as unexpected_cells,
-        if(counted.is_declared, coalesce(on_grid.cells - on_grid.covered, 0), 0)
-        + coalesce(on_baseline.cells - on_baseline.covered, 0) as duplicate_cells,
+        if(counted.is_declared, coalesce(on_grid.doubled, 0), 0)
+        + coalesce(on_baseline.doubled, 0) as duplicate_cells,
         coalesce(integrity.is_comparable, false) as is_whole,
     from counted
     inner join declarations on counted.campaign_id = declarations.campaign_id

@@ -1,6 +1,7 @@
 -- Unit values: what each unit says about the quantities that gates infer the means of.
 -- Grain: one row for each candidate, quantity and declared case.
 -- Repeats are averaged inside the case. A missing value takes the worst and the best of its range, as in `case_bounds`.
+-- Where the rounds of the arms are independent (coupling none) a case is one pair, of the means of either arm there.
 -- Where a case is declared for fewer tries than a pass^k asks for, those up to k are missing.
 -- columns:
 --   campaign_id: Campaign.
@@ -107,6 +108,28 @@ used as (
     from seen
 ),
 
+paired_amounts as (
+    select campaign_id, candidate_id, arm, case_id, repeat, quantity, amount, amount is not null as is_full
+    from used
+    semi join (select campaign_id from declarations where coupling is distinct from 'none') using (campaign_id)
+
+    union all
+
+    select
+        used.campaign_id,
+        used.candidate_id,
+        used.arm,
+        used.case_id,
+        0::integer as repeat,
+        used.quantity,
+        favg(used.amount) as amount,
+        count(used.amount) >= any_value(independent_repeats.repeats) as is_full,
+    from used
+    inner join independent_repeats using (campaign_id, candidate_id, arm, case_id)
+    where used.repeat < independent_repeats.repeats
+    group by used.campaign_id, used.candidate_id, used.arm, used.case_id, used.quantity
+),
+
 used_pairs as (
     select
         declared_candidates.campaign_id,
@@ -117,16 +140,17 @@ used_pairs as (
         candidate_used.amount as candidate_amount,
         quantities.ratio * baseline_used.amount - candidate_used.amount as spared,
         quantities.ratio * baseline_used.amount as allowed,
+        coalesce(baseline_used.is_full and candidate_used.is_full, false) as is_full,
     from quantities
     inner join declared_pairs using (campaign_id)
     inner join declared_candidates using (campaign_id)
-    left join used as baseline_used
+    left join paired_amounts as baseline_used
         on declared_pairs.campaign_id = baseline_used.campaign_id
         and declared_pairs.case_id = baseline_used.case_id
         and declared_pairs.repeat = baseline_used.repeat
         and quantities.quantity = baseline_used.quantity
         and baseline_used.arm = 'baseline'
-    left join used as candidate_used
+    left join paired_amounts as candidate_used
         on declared_candidates.campaign_id = candidate_used.campaign_id
         and declared_candidates.candidate_id = candidate_used.candidate_id
         and declared_pairs.case_id = candidate_used.case_id
@@ -141,10 +165,10 @@ ratio_units as (
         candidate_id,
         quantity,
         case_id,
-        count(*) - count(spared) as missing,
+        count(*) filter (where not is_full) as missing,
         favg(spared) as value,
-        if(count(spared) = count(*), favg(spared), null) as low,
-        if(count(spared) = count(*), favg(spared), null) as high,
+        if(bool_and(is_full), favg(spared), null) as low,
+        if(bool_and(is_full), favg(spared), null) as high,
         favg(allowed) filter (where spared is not null) as magnitude,
         null::double as noise,
         null::bigint as noise_df,

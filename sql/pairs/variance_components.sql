@@ -6,6 +6,8 @@
 -- single deltas from the mean of their case, between_variance from what the spread of the case means leaves over, and 0
 -- where that is negative. Where cases share clusters, between_variance holds what they share as well: it is over
 -- clusters, for cases that come in clusters like these.
+-- Where the rounds of the arms are independent (coupling none) within_variance is the sum of that of either arm's single
+-- values about the mean of their case, and repeats is the number of rounds on either arm that lessens it as found.
 -- A component is NULL where the evidence cannot tell, and `problem` says why; everything is where the projections are
 -- not whole.
 -- columns:
@@ -15,11 +17,12 @@
 --   cases: Cases with at least one pair; NULL where not whole.
 --   clusters: Independent units among them: clusters, and cases without one; NULL where not whole.
 --   pairs: Pairs found; NULL where not whole.
---   repeats: Harmonic mean of the pairs of a case; NULL without pairs.
+--   repeats: Harmonic mean of the pairs of a case, under coupling none of the rounds of an arm; NULL without pairs.
 --   mean_delta: Mean over cases of the oriented deltas; NULL without pairs.
 --   between_variance: Variance of the true deltas of cases; NULL for one unit, and where every case has one pair.
 --   within_variance: Variance of a single delta about the true delta of its case; NULL where every case has one pair.
---   within_df: Degrees of freedom of within_variance: pairs less cases; NULL without pairs.
+--   within_df: Degrees of freedom of within_variance: pairs less cases, under coupling none values of both arms less
+--     means of them; NULL without pairs.
 --   mean_variance: Variance of mean_delta over independent units, as found; NULL for fewer than two units.
 --   problem: Why a component is unknown; NULL where both are known.
 with units as materialized (
@@ -87,6 +90,39 @@ within_squares as (
     group by pairs.campaign_id, pairs.candidate_id, pairs.metric
 ),
 
+arm_variances as (
+    select
+        units.campaign_id,
+        units.candidate_id,
+        units.metric,
+        fsum(own.squared_deviations) / nullif(sum(own.found - 1), 0) as own_variance,
+        fsum(base.squared_deviations) / nullif(sum(base.found - 1), 0) as base_variance,
+        favg(1 / own.found) as own_share,
+        favg(1 / base.found) as base_share,
+        sum(own.found + base.found - 2)::bigint as df,
+    from units
+    inner join arm_spreads as own using (campaign_id, candidate_id, metric, case_id)
+    inner join arm_spreads as base
+        on units.campaign_id = base.campaign_id and units.metric = base.metric and units.case_id = base.case_id
+    where own.arm = 'candidate' and base.arm = 'baseline'
+    group by units.campaign_id, units.candidate_id, units.metric
+),
+
+independent as (
+    select
+        campaign_id,
+        candidate_id,
+        metric,
+        own_variance + base_variance as within_variance,
+        coalesce(
+            (own_variance + base_variance)
+            / nullif(own_variance * own_share + base_variance * base_share, 0),
+            2 / (own_share + base_share)
+        ) as repeats,
+        if(own_variance is null or base_variance is null, 0, df) as within_df,
+    from arm_variances
+),
+
 told as (
     select
         comparisons.campaign_id,
@@ -96,9 +132,9 @@ told as (
         if(comparisons.is_whole, coalesce(means.cases, 0), null) as cases,
         if(comparisons.is_whole, coalesce(means.clusters, 0), null) as clusters,
         if(comparisons.is_whole, coalesce(means.pairs, 0), null) as pairs,
-        if(comparisons.is_whole, means.repeats, null) as repeats,
+        if(comparisons.is_whole, coalesce(independent.repeats, means.repeats), null) as repeats,
         if(comparisons.is_whole, means.spread.mean, null) as mean_delta,
-        if(comparisons.is_whole, means.pairs - means.cases, null) as within_df,
+        if(comparisons.is_whole, coalesce(independent.within_df, means.pairs - means.cases), null) as within_df,
         case
             when not comparisons.is_whole or means.clusters < 2 then null
             when is_constant(means.spread) then 0
@@ -106,6 +142,7 @@ told as (
         end as mean_variance,
         case
             when not comparisons.is_whole then null
+            when independent.campaign_id is not null then independent.within_variance
             when means.pairs > means.cases
                 then coalesce(within_squares.squared_deviations, 0) / (means.pairs - means.cases)
         end as within_variance,
@@ -113,6 +150,7 @@ told as (
     left join means using (campaign_id, candidate_id, metric)
     left join between_squares using (campaign_id, candidate_id, metric)
     left join within_squares using (campaign_id, candidate_id, metric)
+    left join independent using (campaign_id, candidate_id, metric)
 ),
 
 described as (

@@ -22,7 +22,11 @@ from tests.sql.reviewing import Said, with_reviews
 
 #: Relations that hold what is wrong or still to do, or what only passing candidates have, and are empty here.
 EMPTY = (
+    "stated_figures",
     "stated_repeats",
+    "independent_repeats",
+    "independent_cells",
+    "arm_spreads",
     "case_noise",
     "contenders",
     "pareto",
