@@ -153,6 +153,10 @@ described as (
         is_as_stated(stated, decimals, over_scored) as agrees,
         case
             when over_scored is null then 'nothing is scored'
+            when figure <> 'mean' and not is_as_stated(stated, decimals, over_scored)
+                then format('the file states {:.0f} and holds {:.0f}', stated, over_scored)
+            when figure <> 'mean' and unscored > 0
+                then format('of the declared cells {} are none of these', unscored)
             when is_as_stated(stated, decimals, over_scored) and unscored > 0
                 then format('the file''s figure leaves out {} of the declared cells', unscored)
             when is_as_stated(stated, decimals, over_scored) then 'none'
