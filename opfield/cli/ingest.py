@@ -264,9 +264,13 @@ def _changes(
         (counts, {"kind": "count"}),
     ):
         for name in names:
+            if change.keys() & changes.get(name, {}).keys():
+                raise click.UsageError(f"{name} cannot be both binary and a count")
             changes.setdefault(name, {}).update(change)
     for name, stated in _pairs("--bounds", bounds).items():
-        low, _, high = stated.partition(":")
+        low, colon, high = stated.partition(":")
+        if not colon:
+            raise click.UsageError(f"--bounds {name}={stated}: write LOW:HIGH; one of them may be left out")
         changes.setdefault(name, {}).update(lower=_number("--bounds", low), upper=_number("--bounds", high))
     for name, stated in _pairs("--on-failure", worth).items():
         is_word = stated in ("worst", "missing")
@@ -345,7 +349,6 @@ order by placed_samples.case_id, placed_samples.repeat, systems.is_baseline desc
 def _print_intake(intake: Intake, as_json: bool) -> int:
     """Print what an intake would record."""
     grid = intake.rows(_GRID)
-    metrics = [metric.as_json() for metric in intake.metrics]
     notes = [{"place": note.place, "text": note.text} for note in intake.notes]
     stated = [
         {"system": each.system, "figure": each.name or each.figure, "metric": each.metric, "value": each.value}
@@ -353,11 +356,28 @@ def _print_intake(intake: Intake, as_json: bool) -> int:
     ]
     if as_json:
         coordinates = intake.rows(_COORDINATES)
-        print_json({"systems": grid, "metrics": metrics, "coordinates": coordinates, "stated": stated, "notes": notes})
+        print_json(
+            {
+                "systems": grid,
+                "metrics": [each.as_json() for each in intake.metrics],
+                "coordinates": coordinates,
+                "stated": stated,
+                "notes": notes,
+            }
+        )
         return 0
     print_table(grid, title="systems")
     print_table(
-        [{name: each[name] for name in ("metric", "direction", "kind", "lower", "upper")} for each in metrics],
+        [
+            {
+                "metric": each.name,
+                "direction": each.direction,
+                "kind": each.kind,
+                "lower": each.lower,
+                "upper": each.upper,
+            }
+            for each in intake.metrics
+        ],
         title="metrics",
     )
     print_table(intake.rows(f"{_COORDINATES} limit 10"), title="coordinates (the first 10; --json lists all)")

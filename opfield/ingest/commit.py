@@ -1,8 +1,8 @@
 """One intake, one campaign, all or nothing: staged beside the warehouse's tables, then published by one rename.
 
 A staged campaign is a small warehouse of its own, written by the writer that writes every campaign. Publishing moves
-its artifacts first, then its ledger, which is the one step that makes the campaign exist, and then its projections,
-which any writer could make again from the ledger.
+everything else first and its ledger last: that one step makes the campaign exist, and whole. What an intake that was
+killed before it left behind belongs to no campaign, and the next intake sweeps it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +25,7 @@ from opfield.campaign.progress import Progress, Silence
 from opfield.campaign.provenance import provenance
 from opfield.campaign.writer import CampaignWriter, open_writer
 from opfield.core import MissingReason, Status
+from opfield.errors import OpfieldError
 from opfield.experiment.space import BASELINE_LABEL
 from opfield.ingest.declare import declared
 from opfield.ingest.intake import Intake, open_intake
@@ -43,6 +44,8 @@ from opfield.warehouse.store import create_store, default_root
 
 #: Folder of a warehouse in which intakes are staged; its names begin with a dot, so that no reader's glob matches.
 STAGING: Final = ".staging"
+#: File of a staging folder that names the campaign whose parts are being moved into the warehouse.
+_PUBLISHING: Final = "publishing"
 #: Segments above which a campaign is sealed before it is published.
 _MOST_SEGMENTS: Final = 8
 #: What a cell of the grid without a sample says, by why it may be missing.
@@ -95,18 +98,15 @@ def ingest(
         prepared = declared(intake, installed_views())
         campaign_id = prepared.campaign_id
         notes = tuple((note.place, note.text) for note in intake.notes)
-        with hold(root, campaign_id):
-            if _is_there(root, campaign_id):
-                appended = 0
-            else:
-                stage = _stage(root, staging)
-                appended = _record(stage, prepared, intake, progress or Silence())
-                _publish(stage, root, campaign_id)
+        appended = 0
+        if not _is_there(root, campaign_id):
+            with hold(root, campaign_id):
+                if not _is_there(root, campaign_id):
+                    stage = _stage(root, staging)
+                    appended = _record(stage, prepared, intake, progress or Silence())
+                    (staging / _PUBLISHING).write_text(campaign_id)
+                    _publish(stage, root, campaign_id)
         cells = sum(row["repeats"] for row in intake.rows("select repeats from grid"))
-    if not appended:
-        # Whatever kept the projections from being published before is mended by the next writer.
-        with open_writer(root, campaign_id):
-            pass
     return Taken(campaign_id, root, appended, cells, notes)
 
 
@@ -116,25 +116,36 @@ def _is_there(root: Path, campaign_id: str) -> bool:
 
 @contextmanager
 def _staging(root: Path) -> Iterator[Path]:
-    """Make a folder for one intake, and remove it; what a killed intake left is removed as well."""
+    """Make a folder for one intake, and remove it; what a killed intake left is removed as well.
+
+    Where the warehouse cannot be written the folder is elsewhere: what it holds already can still be answered for.
+    """
     above = root / STAGING
     try:
         make_folder(above)
-        _sweep(above)
+        _sweep(root, above)
         staging = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=above))
-    except OSError as error:
-        raise storage_error(above, error) from error
+    except OSError:
+        staging = Path(tempfile.mkdtemp(prefix="opfield-"))
     try:
         yield staging
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _sweep(above: Path) -> None:
+def _sweep(root: Path, above: Path) -> None:
+    """Remove what intakes that are dead left: their folders, and what they published of a campaign but its ledger."""
     for left in above.iterdir():
         process = left.name.partition("-")[0]
-        if not (process.isdigit() and _is_alive(int(process))):
-            shutil.rmtree(left, ignore_errors=True)
+        if process.isdigit() and _is_alive(int(process)):
+            continue
+        with suppress(OSError, OpfieldError):
+            campaign_id = (left / _PUBLISHING).read_text()
+            with hold(root, campaign_id):
+                if not _is_there(root, campaign_id):
+                    for table in (*TABLE_NAMES, "digests"):
+                        shutil.rmtree(root / table / partition(campaign_id), ignore_errors=True)
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _is_alive(process: int) -> bool:
@@ -283,12 +294,8 @@ def _publish(stage: Path, root: Path, campaign_id: str) -> None:
     name = partition(campaign_id)
     try:
         _move_blobs(stage, root)
-        for table in ("artifacts", "digests"):
+        for table in (*(table for table in TABLE_NAMES if table != "events"), "digests", "events"):
             _move(stage, root, table, name)
-        _move(stage, root, "events", name)
-        for table in TABLE_NAMES:
-            if table not in ("artifacts", "events"):
-                _move(stage, root, table, name)
     except OSError as error:
         raise storage_error(root, error) from error
 

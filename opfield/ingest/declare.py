@@ -90,13 +90,14 @@ def declared(intake: Intake, views: ViewSet) -> Prepared:
         """
     )
     repeats = max(row["repeats"] for row in squares)
+    name = _name(intake) if intake.request.name is None else intake.request.name
     campaign = Campaign(
-        name=intake.request.name or _name(intake),
+        name=name,
         space=IngestedSpace(
             _envelope(intake.arms[0].system.says),
             {arm.system.label: _envelope(arm.system.says) for arm in intake.arms[1:]},
         ),
-        workload=Workload(intake.request.name or _name(intake), _cases(intake)),
+        workload=Workload(name, _cases(intake)),
         runner=_runner(intake),
         metrics=metrics,
         policy=intake.request.policy or _policy(intake, repeats),

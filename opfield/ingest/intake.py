@@ -7,7 +7,7 @@ relations in `opfield/ingest/sql` over everything that was read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -18,7 +18,7 @@ import orjson
 
 from opfield.core.label import check_label
 from opfield.experiment.space import BASELINE_LABEL
-from opfield.ingest.records import IngestError, Note, Reading, Refused, System
+from opfield.ingest.records import IngestError, Note, Reading, Refused, Source, System
 from opfield.ingest.request import Request, settled_metrics
 from opfield.ingest.sources import Asked, FileFacts, file_facts, option_files, sources_of
 from opfield.ingest.spool import Spool, Told, read_samples, spooled
@@ -104,9 +104,14 @@ def open_intake(
         OpfieldError: where what the user asked for cannot be.
     """
     facts: list[FileFacts] = []
-    with Spool(folder, request.renames) as spool:
-        for asked in request.asked:
-            _read(asked, request, spool, facts, advance)
+    try:
+        with Spool(folder, request.renames) as spool:
+            for asked in request.asked:
+                _read(asked, request, spool, facts, advance)
+    except OSError as error:
+        raise IngestError(
+            f"{error.filename or folder} cannot be read or written: {error.strerror}; nothing was recorded"
+        ) from None
     told = spool.told
     if told.refused:
         raise _refusal(told.refused)
@@ -129,13 +134,41 @@ def _read(asked: Asked, request: Request, spool: Spool, facts: list[FileFacts], 
     sources, notes = sources_of(asked)
     for note in notes:
         spool.take(note)
-    facts.extend(file_facts([*sources, *option_files(asked.reader, asked.options)]))
-    old_names = {new: old for old, new in request.renames.items()}
-    metrics = tuple(old_names.get(name, name) for name in request.metrics)
-    for record in asked.reader.read(Reading(sources, asked.options, metrics, advance)):
+    named = [*sources, *option_files(asked.reader, asked.options)]
+    before = _stamps(named)
+    facts.extend(file_facts(named))
+    metrics, optional = _asked_names(request)
+    for record in asked.reader.read(Reading(sources, asked.options, metrics, advance, optional)):
         spool.take(record)
         if isinstance(record, System):
             spool.told.readers[record.key] = asked.reader.name
+    if _stamps(named) != before:
+        changed = ", ".join(sorted({source.name for source, *_ in before ^ _stamps(named)}))
+        raise IngestError(f"{changed} changed while it was read; wait until what writes it has ended, then try again")
+
+
+def _asked_names(request: Request) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return under what names to ask for metrics, those that the user renames included, and which may be absent."""
+    names: dict[str, None] = {}
+    optional: set[str] = set()
+    for metric in request.metrics:
+        # A name that is given away means another metric.
+        own = [] if request.renames.get(metric, metric) != metric else [metric]
+        others = [old for old, new in request.renames.items() if new == metric]
+        names.update(dict.fromkeys([*others, *own]))
+        optional.update([*others, *own] if others else [])
+    return tuple(names), frozenset(optional)
+
+
+def _stamps(sources: Sequence[Source]) -> frozenset[tuple[Source, Path, int, int, int]]:
+    """Return what changes where a file does: the size, the time and the number of each file."""
+    found = set()
+    for source in sources:
+        for path in source.path.rglob("*") if source.path.is_dir() else [source.path]:
+            with suppress(OSError):
+                told = path.stat()
+                found.add((source, path, told.st_size, told.st_mtime_ns, told.st_ino))
+    return frozenset(found)
 
 
 def _arms(systems: Sequence[System], request: Request) -> tuple[Arm, ...]:
@@ -157,8 +190,12 @@ def _arms(systems: Sequence[System], request: Request) -> tuple[Arm, ...]:
         )
     for system in told_apart:
         check_label("system label", system.label)
+    labels = [system.label for system in told_apart]
+    other = f"{BASELINE_LABEL} (candidate)"
+    while other in labels:
+        other += "'"
     candidates = [
-        replace(system, label=f"{system.label} (candidate)") if system.label == BASELINE_LABEL else system
+        replace(system, label=other) if system.label == BASELINE_LABEL else system
         for system in told_apart
         if system.key != baseline.key
     ]
@@ -225,7 +262,7 @@ def _counted(con: duckdb.DuckDBPyConnection, told: Told, request: Request) -> It
     """
     (doubles,) = _rows(con, "select count(*) - (select count(*) from distinct_samples) as doubles from samples")
     if doubles["doubles"]:
-        yield Note(f"{doubles['doubles']} exact duplicates were dropped", "")
+        yield Note(f"exact duplicates dropped: {doubles['doubles']}", "")
     refused = []
     by = "what was asked" if request.pairs_by == "input" else "keys"
     for row in _rows(con, "from matches order by label"):
@@ -237,8 +274,8 @@ def _counted(con: duckdb.DuckDBPyConnection, told: Told, request: Request) -> It
             refused.append(Refused(row["label"], reason, remedy))
         elif row["only_here"] or row["shared"] < row["of_baseline"]:
             text = (
-                f"{row['shared']} cases pair by {by}; {row['of_baseline'] - row['shared']} of the baseline and "
-                f"{row['only_here']} of the candidate do not, and stay as missing"
+                f"cases that pair by {by}: {row['shared']}; that do not, and stay as missing: "
+                f"{row['of_baseline'] - row['shared']} of the baseline, {row['only_here']} of the candidate"
             )
             yield Note(f"{text}. {others[0].upper()}{others[1:]}" if others else text, row["label"])
     if refused:
@@ -261,11 +298,11 @@ def _counted(con: duckdb.DuckDBPyConnection, told: Told, request: Request) -> It
         """,
     )
     if extra[0]["cells"]:
-        yield Note(f"{extra[0]['cells']} cases have more repeats than their file declares; all are kept", "")
+        yield Note(f"cases with more repeats than their file declares, all kept: {extra[0]['cells']}", "")
     if told.naive_times:
         yield Note(
-            f"times of {told.naive_times} samples have no zone, so that they are no instants; the native evidence "
-            "keeps them",
+            f"samples whose times have no zone and are no instants: {told.naive_times}; the native evidence keeps "
+            "the times",
             "",
         )
 

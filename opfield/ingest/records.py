@@ -244,12 +244,14 @@ class Reading:
         options: value of each of the reader's options, by name.
         metrics: names that the user asked for with `--metric`, in order; empty for all. Most readers may ignore it.
         advance: told how many bytes were read since the last call, for the progress bar.
+        optional: those of `metrics` that need not be anywhere, since the user gives one metric several names.
     """
 
     sources: Sequence[Source]
     options: Mapping[str, Any] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
     advance: Callable[[int], None] = lambda _bytes: None
+    optional: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,10 @@ def settled_metrics(stated: Iterable[MetricStated], request: Request) -> tuple[M
         renamed = replace(each.metric, name=name)
         found[name] = MetricStated(_joined(found[name], each, renamed) if name in found else renamed, each.place)
     if not found:
-        raise IngestError("the files hold no metric, so that there is nothing to compare; name one with --metric")
+        raise IngestError(
+            "the files hold no metric, so that there is nothing to compare; score them with their tool first, or "
+            "name a metric with --metric where the reader picks it"
+        )
     known = {each.metric.name for each in stated}
     for old in request.renames:
         if old not in known:

@@ -46,7 +46,7 @@ _SAMPLES: Final = pa.schema(
         ("repeat_type", pa.string()),
         ("repeat_key", pa.string()),
         ("body", pa.binary()),
-        ("body_digest", pa.string()),
+        ("digest", pa.string()),
         ("content", pa.binary()),
     ]
 )
@@ -129,24 +129,21 @@ class Spool:
             told.refused.append(record)
 
     def _take_sample(self, sample: Sample) -> None:
-        names = [self._name(name) for name in (*sample.values, *sample.missing)]
-        for name in {name for name in names if names.count(name) > 1}:
-            twice = f"two metrics of this sample are called {name!r}"
-            self.told.refused.append(Refused(sample.place, twice, "rename one of them otherwise"))
         started, finished = _instant(sample.started_at), _instant(sample.finished_at)
         self.told.naive_times += bool(
             (sample.started_at and started is None) or (sample.finished_at and finished is None)
         )
+        values = self._values(sample)
         failure = None if sample.failure is None else failure_as_recorded(sample.failure, ())
         body = orjson.dumps(
             {
                 "status": sample.status.value,
-                "values": {
-                    self._name(name): value
-                    for name, value in sample.values.items()
-                    if self._is_value(name, value, sample)
+                "values": values,
+                "missing": {
+                    self._name(name): reason.value
+                    for name, reason in sample.missing.items()
+                    if self._name(name) not in values
                 },
-                "missing": {self._name(name): reason.value for name, reason in sample.missing.items()},
                 "failure": None
                 if failure is None
                 else {"code": failure.code, "message": failure.message, "is_retryable": failure.is_retryable},
@@ -172,7 +169,7 @@ class Spool:
                 "repeat_type": repeat_type,
                 "repeat_key": repeat_key,
                 "body": body,
-                "body_digest": hashlib.sha256(body).hexdigest(),
+                "digest": _digest(body, content, row),
                 "content": content,
             },
             len(body) + len(content or b""),
@@ -197,7 +194,7 @@ class Spool:
     def _keep_input(self, asked: Any) -> str:
         try:
             canonical = canonical_json(asked)
-        except IdentityError:
+        except (IdentityError, RecursionError):
             # No canonical form, such as NaN inside: the text of it stands for it, the same in every file.
             canonical = canonical_json(evidence_bytes(asked).decode("utf-8", "replace"))
         digest = hashlib.sha256(canonical).hexdigest()
@@ -212,6 +209,17 @@ class Spool:
 
     def _name(self, metric: str) -> str:
         return self._renames.get(metric, metric)
+
+    def _values(self, sample: Sample) -> dict[str, float]:
+        """Return the values of a sample under the names that the user gives them."""
+        found: dict[str, float] = {}
+        for name, value in sample.values.items():
+            if self._name(name) in found:
+                twice = f"two metrics of this sample are called {self._name(name)!r}"
+                self.told.refused.append(Refused(sample.place, twice, "rename one of them otherwise"))
+            elif self._is_value(name, value, sample):
+                found[self._name(name)] = value
+        return found
 
     def _is_value(self, name: str, value: float, sample: Sample) -> bool:
         if -MAX_MAGNITUDE <= value <= MAX_MAGNITUDE:
@@ -243,8 +251,12 @@ def evidence_bytes(content: Any) -> bytes:
     try:
         return orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
     except (TypeError, orjson.JSONEncodeError):
-        # Integers beyond 64 bits, lone surrogates, or a value of the reader's own type.
+        # Integers beyond 64 bits, lone surrogates, deep nesting, or a value of the reader's own type.
+        pass
+    try:
         return json.dumps(content, sort_keys=True, default=str).encode("utf-8", "replace")
+    except RecursionError:
+        return b'"nested too deep to be kept"'
 
 
 def read_samples(folder: Path, columns: list[str]) -> Iterator[dict[str, Any]]:
@@ -284,6 +296,15 @@ class _Rows:
     def _write(self) -> None:
         self._writer.write_table(pa.Table.from_pylist(self._waiting, schema=self._schema))
         self._waiting, self._bytes = [], 0
+
+
+def _digest(body: bytes, content: bytes | None, case: Mapping[str, Any]) -> str:
+    """Return a digest over everything that a sample says: two with one digest are one sample told twice."""
+    state = hashlib.sha256(body)
+    for member in ("input_digest", "groups", "cluster"):
+        state.update(b"\0" + str(case[member]).encode("utf-8", "replace"))
+    state.update(b"\0" + (content or b""))
+    return state.hexdigest()
 
 
 def _key(key: Key) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from tests.ingest.toy import results, taken, write_rows
 
 BASE = results({"a": 0.1, "b": 0.2, "c": 0.3})
 NEW = results({"a": 0.2, "b": 0.4, "c": 0.6})
+OTHER = results({"a": 0.3, "b": 0.5, "c": 0.9})
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_cells_hold_what_the_files_hold(tmp_path: Path) -> None:
     found = rows(
         told.root,
         """
-        select case_id, status, failure_code, cost_usd, started_at::varchar as started, value, missing_reason
+        select case_id, cells.status, failure_code, cost_usd, started_at::varchar as started, value, missing_reason
         from cells left join measurements using (campaign_id, candidate_id, case_id, repeat)
         where cells.arm = 'baseline' order by case_id
         """,
@@ -51,7 +52,7 @@ def test_cells_hold_what_the_files_hold(tmp_path: Path) -> None:
         ("b", "infrastructure_failure", "boom", None, None, None, None),
         ("c", "success", None, None, None, None, "not_emitted"),
     ]
-    assert any("times of 1 samples have no zone" in text for _, text in told.notes)
+    assert any("no zone and are no instants: 1" in text for _, text in told.notes)
 
 
 def test_a_system_is_an_envelope_of_what_its_file_says_under_an_ingested_patch(
@@ -95,8 +96,8 @@ class Killed(BaseException):
     """What stands for the end of the process."""
 
 
-#: Moves before which an intake is killed: before everything, before the ledger, after it, and before the last.
-STEPS: Final = range(9) if os.environ.get("OPFIELD_TEST_WHOLE") else (0, 2, 3, 6)
+#: Moves before which an intake is killed: the first, one in the middle, the ledger, which is the last, and none.
+STEPS: Final = range(9) if os.environ.get("OPFIELD_TEST_WHOLE") else (0, 3, 7, 8)
 
 
 @pytest.mark.parametrize("stop", STEPS)
@@ -118,13 +119,19 @@ def test_an_intake_that_is_killed_at_any_step_is_there_whole_or_not_at_all(
 
     with monkeypatch.context() as patch:
         patch.setattr(commit, "_move", stopping(commit._move))
+        # The process ends: nothing is cleaned up, and nobody bears its number any more.
+        patch.setattr(commit.shutil, "rmtree", lambda *_, **__: None)  # type: ignore[attr-defined]
+        patch.setattr(commit.os, "getpid", lambda: 999_999_999)  # type: ignore[attr-defined]
         with suppress(Killed):
             taken(root, *files)
-    campaigns = rows(root, "select state from campaigns")
-    assert campaigns in ([], [{"state": "completed"}])
+    campaigns = rows(root, "select state, is_whole, pairs from comparisons inner join campaigns using (campaign_id)")
+    assert campaigns in ([], [{"state": "completed", "is_whole": True, "pairs": 3}])
+    write_rows(tmp_path / "other.jsonl", OTHER)
+    taken(root, files[0], tmp_path / "other.jsonl")
+    assert not audit(root).findings  # what was left behind is swept by an intake of other files too
     told = taken(root, *files)
     assert (told.appended == 0) == bool(campaigns)
-    assert rows(root, "select is_whole, pairs from comparisons") == [{"is_whole": True, "pairs": 3}]
+    assert rows(root, "select is_whole, pairs from comparisons") == [{"is_whole": True, "pairs": 3}] * 2
     assert not audit(told.root).findings
 
 

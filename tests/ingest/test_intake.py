@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from opfield.ingest import intake
 from opfield.ingest.intake import open_intake
-from opfield.ingest.records import IngestError
+from opfield.ingest.records import IngestError, Source
+from opfield.ingest.sources import FileFacts, file_facts
+from opfield.ingest.spool import Spool
 from tests.ingest.toy import request, results, write_rows
 
 Rows = Sequence[Mapping[str, Any]]
@@ -20,8 +23,8 @@ def read(tmp_path: Path, base: Rows, new: Rows, query: str, **more: Any) -> list
     files = [write_rows(tmp_path / "base.jsonl", base), write_rows(tmp_path / "new.jsonl", new)]
     folder = tmp_path / "read"
     folder.mkdir()
-    with open_intake(request(*files, **more), folder) as intake:
-        return intake.rows(query)
+    with open_intake(request(*files, **more), folder) as read_in:
+        return read_in.rows(query)
 
 
 def refusal(tmp_path: Path, base: Rows, new: Rows, **more: Any) -> str:
@@ -95,9 +98,9 @@ def test_exact_duplicates_are_dropped_and_counted(tmp_path: Path) -> None:
         write_rows(tmp_path / "new.jsonl", FINE),
     ]
     (tmp_path / "read").mkdir()
-    with open_intake(request(*files), tmp_path / "read") as intake:
-        assert len(intake.rows("from placed_samples")) == 4
-        assert "1 exact duplicates were dropped" in [note.text for note in intake.notes]
+    with open_intake(request(*files), tmp_path / "read") as read_in:
+        assert len(read_in.rows("from placed_samples")) == 4
+        assert "exact duplicates dropped: 1" in [note.text for note in read_in.notes]
 
 
 def test_duplicates_that_differ_are_refused_with_both_places(tmp_path: Path) -> None:
@@ -182,9 +185,11 @@ def test_a_partial_match_goes_on_and_says_so(tmp_path: Path) -> None:
         write_rows(tmp_path / "new.jsonl", results({"a": 0, "d": 0})),
     ]
     (tmp_path / "read").mkdir()
-    with open_intake(request(*files), tmp_path / "read") as intake:
-        (note,) = [note.text for note in intake.notes if note.place == "new.jsonl"]
-    assert note == "1 cases pair by keys; 2 of the baseline and 1 of the candidate do not, and stay as missing"
+    with open_intake(request(*files), tmp_path / "read") as read_in:
+        (note,) = [note.text for note in read_in.notes if note.place == "new.jsonl"]
+    assert note == (
+        "cases that pair by keys: 1; that do not, and stay as missing: 2 of the baseline, 1 of the candidate"
+    )
 
 
 def test_two_runs_with_one_id_are_refused_with_both_places(tmp_path: Path) -> None:
@@ -205,8 +210,10 @@ def test_one_file_named_twice_is_refused(tmp_path: Path) -> None:
 def test_files_of_the_same_bytes_are_told_of(tmp_path: Path) -> None:
     files = [write_rows(tmp_path / name, FINE) for name in ("base.jsonl", "new.jsonl")]
     (tmp_path / "read").mkdir()
-    with open_intake(request(*files), tmp_path / "read") as intake:
-        assert ("new.jsonl", "holds the same bytes as base.jsonl") in [(each.place, each.text) for each in intake.notes]
+    with open_intake(request(*files), tmp_path / "read") as read_in:
+        assert ("new.jsonl", "holds the same bytes as base.jsonl") in [
+            (each.place, each.text) for each in read_in.notes
+        ]
 
 
 def test_groups_that_differ_between_runs_are_refused(tmp_path: Path) -> None:
@@ -242,3 +249,65 @@ def test_a_value_beyond_the_bounds_of_its_metric_is_refused_with_its_place(tmp_p
 def test_a_value_that_the_user_says_is_binary_is_held_to_it(tmp_path: Path) -> None:
     told = refusal(tmp_path, results({"a": 1}), results({"a": 0.5}), changes={"score": {"kind": "binary"}})
     assert "new.jsonl: line 1: metric 'score' is 0.5, but a binary metric is 0 or 1" in told
+
+
+def test_rows_that_differ_in_their_evidence_alone_are_no_duplicates(tmp_path: Path) -> None:
+    told = refusal(tmp_path, [{**FINE[0], "answer": "x"}, {**FINE[0], "answer": "y"}, FINE[1]], FINE)
+    assert "case a has two results that differ" in told
+
+
+def test_two_inputs_alike_are_told_once_and_not_as_results_that_differ(tmp_path: Path) -> None:
+    told = refusal(tmp_path, results({"1": 0, "2": 1}, input="x?"), results({"1": 0}, input="x?"), pair_by="input")
+    assert "results that differ" not in told
+
+
+def test_shared_repeats_that_are_equal_only_as_text_are_refused(tmp_path: Path) -> None:
+    told = refusal(tmp_path, results({"a": 0.1}, repeat=1), results({"a": 0.2}, repeat="1"), coupling="common_seed")
+    assert "repeat 1 is a number in one place and text in another" in told
+
+
+def test_unnumbered_repeats_share_nothing(tmp_path: Path) -> None:
+    told = refusal(tmp_path, results({"a": 0.1}, repeat="observed"), FINE, coupling="common_seed")
+    assert "repeats without numbers cannot be those of another system" in told
+
+
+@pytest.mark.parametrize("case", ["", "x" * 1025, "a\0b"])
+def test_a_key_that_is_no_case_id_is_refused_with_its_place(tmp_path: Path, case: str) -> None:
+    assert "base.jsonl: line 1" in refusal(tmp_path, results({case: 0.1, "b": 0.1}), FINE)
+
+
+def test_a_candidate_called_baseline_gets_a_label_that_no_other_has(tmp_path: Path) -> None:
+    rows = [{**row, "model": model} for model in ("base", "baseline", "baseline (candidate)") for row in FINE]
+    labels = read(tmp_path, rows, results({"a": 1}), "select label from systems order by label", baseline="base")
+    assert len({row["label"] for row in labels}) == 4
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def longer(sources: Sequence[Source]) -> list[FileFacts]:
+        facts = file_facts(sources)
+        with sources[0].path.open("a") as file:
+            file.write("\n")
+        return facts
+
+    monkeypatch.setattr(intake, "file_facts", longer)
+    assert "base.jsonl changed while it was read" in refusal(tmp_path, FINE, results({"a": 1}))
+
+
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Spool, "take", full)
+    assert "No space left on device; nothing was recorded" in refusal(tmp_path, FINE, results({"a": 1}))
+
+
+def test_a_metric_is_asked_for_under_every_name_that_means_it(tmp_path: Path) -> None:
+    rows = read(
+        tmp_path,
+        FINE,
+        [{"case": "a", "score": 0.3}],
+        "select count(*) as samples from samples where json_exists(decode(body)::json, '$.values.quality')",
+        renames={"score": "quality"},
+        metrics=("quality",),
+    )
+    assert rows == [{"samples": 3}]

@@ -50,7 +50,7 @@ def read_columns(reading: Reading, columns: Columns) -> Iterator[Record]:
         for parts in spill.cells():
             yield from merged(parts)
     for name in metrics:
-        if name not in cells.stated:
+        if name not in cells.stated and name not in reading.optional:
             known = ", ".join(sorted(cells.stated)) or "none"
             yield Refused(
                 reading.sources[0].name,
@@ -89,6 +89,8 @@ def _files(reading: Reading, cells: Cells) -> Iterator[Record]:
             for name in further:
                 (having if name in cells.met else lacking)[name].append(source.name)
     for name, files in lacking.items():
+        if name in reading.optional:
+            continue
         if files and not having[name]:
             yield _no_column(files[0], name, known)
         else:

@@ -62,7 +62,46 @@ conflicts as (
     inner join named_cases using (identity)
     where distinct_samples.repeat_type <> 'observed'
     group by distinct_samples.system, distinct_samples.identity, distinct_samples.repeat_type, distinct_samples.repeat_key
-    having count(*) > 1
+    having count(*) > 1 and count(distinct (distinct_samples.suite, distinct_samples.case_key)) = 1
+),
+
+repeats_alike as (
+    select
+        format('repeat {} is a number in one place and text in another', repeat_key) as reason,
+        min(place) filter (where repeat_type = 'number') as place,
+        min(place) filter (where repeat_type = 'text') as other_place,
+        'write it alike in both' as remedy,
+    from distinct_samples
+    where getvariable('coupling') <> 'none'
+    group by identity, repeat_key
+    having count(distinct repeat_type) > 1 and repeat_key is not null
+),
+
+repeats_unnumbered as (
+    select
+        'repeats without numbers cannot be those of another system' as reason,
+        min(place) as place,
+        null as other_place,
+        'say --coupling none' as remedy,
+    from distinct_samples
+    where getvariable('coupling') <> 'none' and repeat_type = 'observed'
+    having count(*) > 0
+),
+
+ids_refused as (
+    select
+        format(
+            'case id {}… {}',
+            left(named_cases.case_id, 40),
+            if(octet_length(encode(named_cases.case_id)) > 1024, 'is longer than 1,024 bytes', 'is empty, or holds NUL')
+        ) as reason,
+        min(mentions.place) as place,
+        null as other_place,
+        'shorten the key, or the suite that stands before it; or name another column or member as the key' as remedy,
+    from named_cases
+    inner join mentions using (identity)
+    where octet_length(encode(named_cases.case_id)) not between 1 and 1024 or contains(named_cases.case_id, chr(0))
+    group by named_cases.case_id
 ),
 
 groups_apart as (
@@ -109,6 +148,12 @@ offences as (
     select * from inputs_alike
     union all
     select * from conflicts
+    union all
+    select * from repeats_alike
+    union all
+    select * from repeats_unnumbered
+    union all
+    select * from ids_refused
     union all
     select * from groups_apart
     union all

@@ -72,7 +72,7 @@ def records(reading: Reading, judgments: Judgments, texts: Mapping[str, str]) ->
     """
     if not reading.sources:
         raise IngestError("no run is named; name at least one file of rankings")
-    measures = asked_measures(reading.metrics)
+    measures = asked_measures(reading.metrics, reading.optional)
     yield from judgments.remarks
     if not judgments.relevance:
         return

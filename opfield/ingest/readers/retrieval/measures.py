@@ -59,13 +59,20 @@ class Measures:
     metrics: tuple[Metric, ...]
 
 
-def asked_measures(names: Sequence[str]) -> Measures:
+def asked_measures(names: Sequence[str], optional: frozenset[str] = frozenset()) -> Measures:
     """Return the measures of these names; nDCG@10 where there are none.
+
+    Args:
+        names: what the user asked for.
+        optional: those that may be no measure at all: the user's own name of one that stands beside them.
 
     Raises:
         IngestError: where ir-measures is not installed, or does not know, take or compute one of them.
     """
-    by_name = {name.strip(): _parsed(name) for name in names or (DEFAULT_METRIC,)}
+    by_name: dict[str, Any] = {}
+    for name in names or (DEFAULT_METRIC,):
+        with suppress(*((IngestError,) if name in optional else ())):
+            by_name[name.strip()] = _parsed(name)
     return Measures(by_name, tuple(_definition(name, measure) for name, measure in by_name.items()))
 
 
