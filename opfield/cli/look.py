@@ -38,10 +38,13 @@ with accepted as (
 )
 select
     campaigns.*,
-    campaigns.planned_cases * campaigns.repeats * (1 + campaigns.candidates) as declared,
+    coalesce(
+        declarations.coordinates, campaigns.planned_cases * campaigns.repeats * (1 + campaigns.candidates)
+    ) as declared,
     coalesce(accepted.accepted, 0) as accepted,
     coalesce(accepted.failed, 0) as failed,
 from campaigns
+inner join declarations using (campaign_id)
 left join accepted using (campaign_id)
 order by campaigns.started_at, campaigns.campaign_id
 """
