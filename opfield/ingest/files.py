@@ -6,19 +6,18 @@ import gzip
 import io
 import json
 import os
+import re
+import stat
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, Final
-
-import ijson
 
 from opfield.ingest.records import IngestError, Source
 
 #: Longest line, or member of an archive, that is read into memory, in bytes.
 LARGEST_PART: Final = 256 * 2**20
-#: A document up to this size is read whole; a larger one is read element by element.
-_WHOLE: Final = 64 * 2**20
 #: What a compressed file may expand to: at most so many times its size, once it is larger than the allowance.
 LARGEST_RATIO: Final = 200
 RATIO_ALLOWANCE: Final = 256 * 2**20
@@ -26,6 +25,12 @@ RATIO_ALLOWANCE: Final = 256 * 2**20
 _CHUNK: Final = 2**20
 _BOM: Final = b"\xef\xbb\xbf"
 _SURROGATE: Final = "\\ud"
+#: An integer of so many digits is beyond a double by far.
+_MOST_DIGITS: Final = 400
+_LINE_PLACE: Final = re.compile(r": line \d+$")
+#: Beginnings of what an end of the text may have cut: the rest of a number, or of an escape; and the constants.
+_CUT: Final = re.compile(r"[.eE][+-]?|\\?u?[0-9a-fA-F]{0,4}")
+_CONSTANTS: Final = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 
 Advance = Callable[[int], None]
 
@@ -37,10 +42,9 @@ def open_file(source: Source) -> IO[bytes]:
         IngestError: where it cannot be read, or is no regular file.
     """
     try:
-        if not source.path.is_file():
-            what = "a folder" if source.path.is_dir() else "no regular file" if source.path.exists() else "not there"
-            raise IngestError(f"{source.name} is {what}; name a file")
-        return source.path.open("rb")
+        return _open_regular(source.path)
+    except _NoFileError as error:
+        raise IngestError(f"{source.name} is {error}; name a file") from None
     except OSError as error:
         raise IngestError(f"{source.name} cannot be read: {error.strerror}; mend its permissions") from None
 
@@ -68,80 +72,70 @@ def json_value(content: bytes, place: str) -> Any:
     """Return a JSON value; bare NaN and Infinity are read as floats, and lone surrogates become U+FFFD.
 
     Raises:
-        IngestError: where it is not JSON, naming line and column, or nests too deep.
+        IngestError: where it is not JSON, naming line and column, an object has a member twice, or it nests too deep.
     """
     try:
         text = content.removeprefix(_BOM).decode("utf-8")
-        value = json.loads(text, parse_int=_integer)
+        value = JSON.decode(text)
         return _without_surrogates(value) if _SURROGATE in text.lower() else value
     except UnicodeDecodeError as error:
         raise IngestError(f"{place}: byte {error.start} is not UTF-8; write the file again as UTF-8") from None
     except json.JSONDecodeError as error:
-        at_end = error.pos >= len(error.doc.rstrip()) - 1
-        what = "is cut off" if at_end else "is not JSON"
-        remedy = "write or copy the file again" if at_end else "mend it there"
-        raise IngestError(
-            f"{place} {what}: {error.msg} at line {error.lineno} column {error.colno}; {remedy}"
-        ) from None
+        # Of a line of many the place says which it is.
+        line = "" if error.lineno == 1 and _LINE_PLACE.search(place) else f"line {error.lineno} "
+        raise not_json(place, error.msg, error.doc[error.pos :], f"{line}column {error.colno}") from None
+    except TwiceError as error:
+        raise IngestError(f"{place} {error}") from None
     except RecursionError:
         raise IngestError(f"{place} nests too deep to be a result; leave it out") from None
 
 
-def json_items(source: Source, prefix: str, advance: Advance = lambda _bytes: None) -> Iterator[Any]:
-    """Yield the elements of an array inside one JSON document, in bounded memory where the document is large.
+def not_json(place: str, why: str, rest: str, at: str) -> IngestError:
+    """Return the error for a text that is cut off, or is not JSON.
 
     Args:
-        source: the document; plain or gzip.
-        prefix: where the elements stand, in ijson's words, such as `samples.item` or `results.results.item`.
-        advance: told of the bytes read.
-
-    Raises:
-        IngestError: where the document is no whole JSON.
+        place: the file, and what in it.
+        why: what is wrong, in the words of Python's parser.
+        rest: the text from there on.
+        at: line and column, in words.
     """
-    with open_file(source) as raw:
-        stream = expanded(raw, source, advance)
-        if os.fstat(raw.fileno()).st_size > _WHOLE or is_gzip(source.path):
-            yield from _streamed(stream, prefix, source)
-            return
-        value = json_value(stream.read(), source.name)
-    for name in prefix.split(".")[:-1]:
-        value = value.get(name) if isinstance(value, dict) else None
-    if isinstance(value, list):
-        yield from value
+    what, remedy = ("is cut off", "copy the file again") if is_cut_off(why, rest) else ("is not JSON", "mend it there")
+    return IngestError(f"{place} {what}: {why.removesuffix(' at').removesuffix(' starting')} at {at}; {remedy}")
 
 
-def json_shell(source: Source, arrays: tuple[str, ...], advance: Advance = lambda _bytes: None) -> Any:
-    """Return a JSON document without the elements of some of its arrays, in bounded memory.
+def is_cut_off(why: str, rest: str) -> bool:
+    """Return whether more text might mend an error of Python's parser; `rest` is the text from the error on."""
+    rest = rest.rstrip()
+    return (
+        not rest
+        or why.startswith("Unterminated")
+        or any(constant.startswith(rest) for constant in _CONSTANTS)
+        or (_CUT.fullmatch(rest) is not None and why.lower().startswith(("expecting ',", "invalid \\")))
+    )
 
-    Args:
-        source: the document; plain or gzip.
-        arrays: prefixes of the arrays to leave empty, such as `samples` or `results.results`.
-        advance: told of the bytes read.
 
-    Raises:
-        IngestError: where the document is no whole JSON.
+class TwiceError(ValueError):
+    """A JSON object has a member twice, of which one would hide the other."""
+
+    def __init__(self, name: str) -> None:
+        """Say which, and what to do."""
+        super().__init__(f"has the member {shown_text(name)} twice in one object; leave one of the two out")
+
+
+def shown_text(text: str) -> str:
+    r"""Return a text for a message: quoted, on one line and not long, whatever it holds.
+
+    >>> print(shown_text("a\n"))
+    'a\n'
     """
-    with open_file(source) as raw:
-        stream = expanded(raw, source, advance)
-        if os.fstat(raw.fileno()).st_size <= _WHOLE and not is_gzip(source.path):
-            value = json_value(stream.read(), source.name)
-            for array in arrays:
-                *path, last = array.split(".")
-                holder = value
-                for name in path:
-                    holder = holder.get(name) if isinstance(holder, dict) else None
-                if isinstance(holder, dict) and isinstance(holder.get(last), list):
-                    holder[last] = []
-            return value
-        builder = ijson.ObjectBuilder()
-        inside = tuple(f"{array}.item" for array in arrays)
-        try:
-            for prefix, event, value in ijson.parse(stream, use_float=True):
-                if not prefix.startswith(inside):
-                    builder.event(event, value)
-        except (ijson.JSONError, UnicodeDecodeError) as error:
-            raise _not_json(source, error) from None
-        return getattr(builder, "value", None)
+    return repr(text if len(text) <= 60 else text[:60] + "…")
+
+
+def whole_text(text: str) -> str:
+    """Return a text in which lone surrogates, which no Unicode text holds, are replaced by U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def is_gzip(path: Path) -> bool:
@@ -150,12 +144,26 @@ def is_gzip(path: Path) -> bool:
 
 
 def first_bytes(path: Path, count: int) -> bytes:
-    """Return the first bytes of a file; nothing where it cannot be read."""
+    """Return the first bytes of a file; nothing where it cannot be read, or is no regular file."""
     try:
-        with path.open("rb") as file:
+        with _open_regular(path) as file:
             return file.read(count)
-    except OSError:
+    except (OSError, _NoFileError):
         return b""
+
+
+def first_character(source: Source) -> bytes:
+    """Return the first byte of a plain or gzip file that is no white space; nothing where it has none.
+
+    Raises:
+        IngestError: where it cannot be read.
+    """
+    with open_file(source) as raw:
+        stream = expanded(raw, source)
+        chunk = stream.read(4096).removeprefix(_BOM)
+        while chunk and not chunk.strip():
+            chunk = stream.read(_CHUNK)
+        return chunk.lstrip()[:1]
 
 
 def expanded(raw: IO[bytes], source: Source, advance: Advance = lambda _bytes: None) -> io.BufferedReader:
@@ -166,6 +174,31 @@ def expanded(raw: IO[bytes], source: Source, advance: Advance = lambda _bytes: N
     return io.BufferedReader(
         _Limited(raw, gzip.GzipFile(fileobj=raw) if compressed else None, size, source, advance), _CHUNK
     )
+
+
+class _NoFileError(Exception):
+    """What stands at a path is no file; the text says what it is."""
+
+
+def _open_regular(path: Path) -> IO[bytes]:
+    """Open a regular file, at the end of links or not; a pipe, which might wait for ever, is not waited for."""
+    try:
+        # A name cannot hold NUL, which Python tells as a ValueError.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise _NoFileError("a link to nothing" if path.is_symlink() else "not there") from None
+    except ValueError:
+        raise _NoFileError("not there") from None
+    except OSError:
+        # A socket cannot be opened at all.
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise _NoFileError("no regular file") from None
+        raise
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(handle)
+        raise _NoFileError("a folder" if stat.S_ISDIR(mode) else "no regular file")
+    return os.fdopen(handle, "rb")
 
 
 class _Limited(io.RawIOBase):
@@ -198,30 +231,28 @@ class _Limited(io.RawIOBase):
         return len(chunk)
 
 
-def _streamed(stream: IO[bytes], prefix: str, source: Source) -> Iterator[Any]:
-    try:
-        yield from ijson.items(stream, prefix, use_float=True)
-    except (ijson.JSONError, UnicodeDecodeError) as error:
-        raise _not_json(source, error) from None
-
-
-def _not_json(source: Source, error: Exception) -> IngestError:
-    told = " ".join(str(error).split())[:200]
-    what = "is cut off" if isinstance(error, ijson.IncompleteJSONError) and "premature" in told else "is not JSON"
-    return IngestError(f"{source.name} {what} ({told}); write or copy the file again")
-
-
 def _integer(digits: str) -> int | float:
     # Beyond this many digits Python refuses to read an integer; as a number it is infinite anyway.
-    return int(digits) if len(digits) < 400 else float("inf")
+    return int(digits) if len(digits) < _MOST_DIGITS else float("inf")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise TwiceError(Counter(name for name, _ in pairs).most_common(1)[0][0])
+    return found
+
+
+#: Reads JSON as it is met: bare NaN and Infinity, integers of any size, and no member twice in an object.
+JSON: Final = json.JSONDecoder(parse_int=_integer, object_pairs_hook=_object)
 
 
 def _without_surrogates(value: Any) -> Any:
     """Return a JSON value in which lone surrogates, which no Unicode text holds, are replaced by U+FFFD."""
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return whole_text(value)
     if isinstance(value, list):
         return [_without_surrogates(item) for item in value]
     if isinstance(value, dict):
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+        return _object([(whole_text(name), _without_surrogates(item)) for name, item in value.items()])
     return value

@@ -423,7 +423,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, document: Any, place: str,
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "cut off"),
+        (b"", "is empty"),
         (b"[]", "it holds a list"),
         (b"3", "it holds a int"),
         (b"{}", "it has nothing"),

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opfield.core import MissingReason, Status
-from opfield.ingest.files import json_items
+from opfield.ingest.json_stream import json_items
 from opfield.ingest.kept import is_secret_name
 from opfield.ingest.readers.promptfoo import reader
 from opfield.ingest.readers.promptfoo_format import Row, row_of
@@ -467,13 +467,13 @@ def test_figures_of_versions_that_do_not_number_columns_are_of_the_system_of_tha
     ]
 
 
-def test_a_large_document_is_read_element_by_element_to_the_same_records(
+def test_a_document_larger_than_what_is_read_at_a_time_gives_the_same_records(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [result(f"{index}?", test=index) for index in range(20)]
     path = written(tmp_path / "out.json", document(*rows, prompts=[column(testPassCount=20, testFailCount=0)]))
     whole = read(reader, path)
-    monkeypatch.setattr("opfield.ingest.files._WHOLE", 0)
+    monkeypatch.setattr("opfield.ingest.json_stream._CHUNK", 7)
     assert read(reader, path) == whole
     assert len(list(json_items(Source(path, path.name), "results.results.item"))) == 20
 

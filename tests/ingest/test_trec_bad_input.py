@@ -177,6 +177,9 @@ def test_a_run_whose_documents_nobody_judged_is_pointed_out(tmp_path: Path, qrel
         ('{"1": {"a": "high"}}', "score 'high' is no number"),
         ('{"1": {"a": null}}', "score 'None' is no number"),
         ('{"1": {"a": true}}', "score 'True' is no number"),
+        ('{"1": {"a": NaN}}', "score nan of document 'a' is not finite"),
+        ('{"1": {"a": 1e999}}', "score inf of document 'a' is not finite"),
+        ('{"1": {"a": ' + "9" * 5000 + "}}", "score inf of document 'a' is not finite"),
         ('{"1": {"a": 1, "a": 2}}', "document 'a' of query '1' has score 2.0, and 1.0 at a.json: ['1']['a']"),
         ('{"1": {"a": 1}, "2": {"a": 1}, "1": {"a": 2}}', "document 'a' of query '1' has score 2.0, and 1.0 at "),
         ('{"1": {"a\\u0000b": 1}}', "an id of query '1' holds NUL"),
@@ -193,19 +196,16 @@ def test_what_is_no_score_in_json_is_named(tmp_path: Path, qrels: Path, content:
     [
         '{"1": {"a": 1},}',
         '{"1": {"a": 1}',
-        '{"1": {"a": NaN}}',
-        '{"1": {"a": 1e999}}',
         '{"1": [1]}',
         "[1]",
         '{"1": {"a": {"b": 1}}}',
         '{"1": 2}',
         '{"a": "\udcff"}',
         '{"1": ' * 100_000,
-        '{"1": {"a": ' + "9" * 5000 + "}}",
     ],
 )
 def test_json_that_is_no_run_ends_in_an_error_that_names_the_file(tmp_path: Path, qrels: Path, content: str) -> None:
-    with pytest.raises(IngestError, match=r"^a\.json is "):
+    with pytest.raises(IngestError, match=r"^a\.json(: .*)? (is|nests) "):
         read_text(tmp_path, qrels, content.encode("utf-8", "surrogateescape"), "a.json")
 
 

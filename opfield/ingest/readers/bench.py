@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from opfield.ingest import files
+from opfield.ingest import files, json_stream
 from opfield.ingest.readers.bench_asv import is_asv, is_asv_list, read_asv
 from opfield.ingest.readers.bench_google import is_google, read_google
 from opfield.ingest.readers.bench_hyperfine import is_hyperfine, read_hyperfine
@@ -27,7 +27,7 @@ def read(reading: Reading) -> Iterator[Record]:
         raise IngestError("no file is named; name at least one file of benchmark results")
     versions: dict[str, str] = {}
     for source in reading.sources:
-        shell = files.json_shell(source, _ROWS)
+        shell = json_stream.json_shell(source, _ROWS)
         if not isinstance(shell, dict):
             raise _foreign(source, f"it holds a {type(shell).__name__}")
         if is_pytest(shell):

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from opfield.core import Failure, MissingReason
 from opfield.core.number import is_number
-from opfield.ingest import files
+from opfield.ingest import json_stream
 from opfield.ingest.readers.bench_rows import MEMORY, TIME, Row, mapping, sample_of, system_of, told_of
 from opfield.ingest.records import OBSERVED, IngestError, MetricStated, Record, Refused, Source
 from opfield.metric import Metric
@@ -168,7 +168,7 @@ def _listed(source: Source) -> Mapping[str, Any]:
     """Return asv's list of benchmarks from beside the file's folder, where it keeps it."""
     path = source.path.absolute().parent.parent / "benchmarks.json"
     try:
-        return mapping(files.json_shell(Source(path, path.name), ())) if path.is_file() else {}
+        return mapping(json_stream.json_shell(Source(path, path.name), ())) if path.is_file() else {}
     except (IngestError, OSError):
         return {}
 

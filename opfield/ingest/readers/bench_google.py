@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from opfield.core import Failure, MissingReason
 from opfield.core.number import is_number
-from opfield.ingest import files
+from opfield.ingest import files, json_stream
 from opfield.ingest.readers.bench_rows import CPU_TIME, TIME, Row, differs, mapping, sample_of, system_of, told_of
 from opfield.ingest.records import CaseRef, Expected, MetricStated, Note, Record, Refused, Source, Stated
 from opfield.metric import Metric
@@ -61,7 +61,7 @@ def read_google(source: Source, shell: Mapping[str, Any], advance: files.Advance
     counters: dict[str, Metric] = {}
     measured: dict[str, list[float]] = {}
     aggregates: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
-    for index, item in enumerate(files.json_items(source, "benchmarks.item", advance)):
+    for index, item in enumerate(json_stream.json_items(source, "benchmarks.item", advance)):
         place = f"{source.name}: benchmarks[{index}]"
         row = mapping(item)
         name = row.get("run_name") or row.get("name")

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from opfield.core import Failure
 from opfield.core.number import is_number
-from opfield.ingest import files
+from opfield.ingest import files, json_stream
 from opfield.ingest.readers.bench_rows import (
     CPU_TIME,
     MEMORY,
@@ -46,7 +46,7 @@ def read_hyperfine(source: Source, shell: Mapping[str, Any], advance: files.Adva
     stated: set[Metric] = set()
     places: dict[str, list[str]] = {}
     without_runs = 0
-    for index, item in enumerate(files.json_items(source, "results.item", advance)):
+    for index, item in enumerate(json_stream.json_items(source, "results.item", advance)):
         place = f"{source.name}: results[{index}]"
         result = mapping(item)
         command = result.get("name") or result.get("command")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from opfield.core.number import is_number
-from opfield.ingest import files
+from opfield.ingest import files, json_stream
 from opfield.ingest.readers.bench_rows import TIME, Row, differs, mapping, repeated, sample_of, system_of, told_of
 from opfield.ingest.records import MetricStated, Note, Record, Refused, Source
 
@@ -35,7 +35,7 @@ def read_pytest(source: Source, shell: Mapping[str, Any], advance: files.Advance
     yield MetricStated(TIME, source.name)
     places: dict[str, list[str]] = {}
     without_rounds = 0
-    for index, item in enumerate(files.json_items(source, "benchmarks.item", advance)):
+    for index, item in enumerate(json_stream.json_items(source, "benchmarks.item", advance)):
         place = f"{source.name}: benchmarks[{index}]"
         name = mapping(item).get("fullname") or mapping(item).get("name")
         if not isinstance(name, str):

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from opfield.core import Failure, MissingReason, Status, digest, digest_hex
 from opfield.errors import DeclarationError
-from opfield.ingest.files import first_bytes, json_items, json_shell
+from opfield.ingest.files import first_bytes
+from opfield.ingest.json_stream import json_items, json_shell
 from opfield.ingest.records import (
     CaseRef,
     IngestError,

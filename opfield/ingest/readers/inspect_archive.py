@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from opfield.ingest.files import LARGEST_PART, LARGEST_RATIO, RATIO_ALLOWANCE, json_value, open_file
-from opfield.ingest.readers.inspect_json import printable
+from opfield.ingest.json_stream import printable
 from opfield.ingest.records import IngestError, Source
 
 # Both read members that are compressed with Zstandard (method 93).

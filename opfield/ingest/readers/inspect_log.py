@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from opfield.ingest.files import Advance, first_bytes
+from opfield.ingest.json_stream import members
 from opfield.ingest.readers.inspect_archive import Archive, open_archive
-from opfield.ingest.readers.inspect_json import members
 from opfield.ingest.readers.inspect_scores import Survey
 from opfield.ingest.records import IngestError, Source
 

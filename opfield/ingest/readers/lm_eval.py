@@ -25,7 +25,8 @@ from typing import Any, Final
 
 from opfield.core import MissingReason
 from opfield.errors import DeclarationError
-from opfield.ingest.files import Advance, expanded, first_bytes, is_gzip, json_items, json_value, lines, open_file
+from opfield.ingest.files import Advance, first_bytes, first_character, is_gzip, json_value, lines
+from opfield.ingest.json_stream import json_items
 from opfield.ingest.kept import is_deep
 from opfield.ingest.readers.lm_eval_runs import Run, described, runs_of, stated, unseen
 from opfield.ingest.records import (
@@ -181,9 +182,7 @@ def _rows(source: Source, run: Run, task: str, advance: Advance = lambda _bytes:
 
 def _values(source: Source, advance: Advance) -> Iterator[tuple[Any, str]]:
     """Yield the rows of a file with their places: a line each, or elements of one list in the first versions."""
-    with open_file(source) as raw:
-        start = expanded(raw, source).read(_PEEK).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start.startswith(b"["):
+    if first_character(source) == b"[":
         for index, value in enumerate(json_items(source, "item", advance)):
             yield value, f"{source.name}: [{index}]"
         return

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
-from opfield.ingest.files import json_shell
+from opfield.ingest.json_stream import json_shell
 from opfield.ingest.kept import without_secrets
 from opfield.ingest.records import IngestError, Note, Source, Stated, System
 from opfield.metric import MAX_MAGNITUDE, Direction, Metric

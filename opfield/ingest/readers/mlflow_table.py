@@ -11,7 +11,8 @@ from typing import Any, Final
 from opfield.core import MissingReason, canonical_json
 from opfield.core.number import is_number
 from opfield.errors import DeclarationError, IdentityError
-from opfield.ingest.files import Advance, json_items, json_shell
+from opfield.ingest.files import Advance
+from opfield.ingest.json_stream import json_items, json_shell
 from opfield.ingest.readers.mlflow_run import Run
 from opfield.ingest.records import CaseRef, IngestError, Key, MetricStated, Record, Refused, Sample, Source, Stated
 from opfield.metric import MAX_MAGNITUDE, Metric

@@ -22,12 +22,11 @@ from opfield.ingest.files import (
     expanded,
     first_bytes,
     is_gzip,
-    json_items,
-    json_shell,
     json_value,
     lines,
     open_file,
 )
+from opfield.ingest.json_stream import json_items, json_shell
 from opfield.ingest.kept import as_doubles
 from opfield.ingest.records import IngestError, Refused, Source
 from opfield.metric import MAX_MAGNITUDE
@@ -63,7 +62,7 @@ class Head:
     """What a file says before and beside its results.
 
     Attributes:
-        prefix: where the results stand, in ijson's words; empty for JSONL.
+        prefix: where the results stand, such as `results.item`; empty for JSONL.
         columns: what it says of each provider × prompt.
         columns_place: where it does.
         stats: figures over all its results.

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final
 
-from opfield.ingest.files import Advance, expanded, json_items, json_value, lines, open_file
+from opfield.ingest.files import Advance, json_value, lines
+from opfield.ingest.json_stream import json_items
 from opfield.ingest.records import IngestError, Note, Refused, Source
 from opfield.ingest.tables.rows import Row, Table
 
@@ -19,13 +20,6 @@ def json_lines(source: Source, advance: Advance = lambda _bytes: None) -> Table:
 def json_array(source: Source, advance: Advance = lambda _bytes: None) -> Table:
     """Return a JSON document that is an array of objects as a table; plain or gzip."""
     return Table(source, None, _item_rows(source, advance), keeps_rows=True)
-
-
-def first_character(source: Source) -> bytes:
-    """Return the first byte of a plain or gzip file that is no white space; nothing where it has none."""
-    with open_file(source) as raw:
-        stream = expanded(raw, source)
-        return stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
 
 
 def _line_rows(source: Source, advance: Advance) -> Iterator[Row | Note | Refused]:

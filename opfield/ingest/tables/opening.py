@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from opfield.ingest.files import Advance, first_bytes, is_gzip
+from opfield.ingest.files import Advance, first_bytes, first_character, is_gzip
 from opfield.ingest.records import IngestError, Source
 from opfield.ingest.tables.arrow_rows import arrow, parquet
 from opfield.ingest.tables.delimited import delimited
-from opfield.ingest.tables.json_rows import first_character, json_array, json_lines
+from opfield.ingest.tables.json_rows import json_array, json_lines
 from opfield.ingest.tables.rows import Table
 
 _TEXTS: Final = (".csv", ".tsv", ".tab", ".psv", ".txt")

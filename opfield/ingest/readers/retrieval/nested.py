@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any, Final
 
-import ijson
-
 from opfield.ingest import files
+from opfield.ingest.json_stream import Pairs, json_pairs
 from opfield.ingest.readers.retrieval.cbor import nested_numbers
 from opfield.ingest.readers.retrieval.refusals import shown
 from opfield.ingest.records import IngestError, Source
 
-_BOM: Final = b"\xef\xbb\xbf"
 _LZ4: Final = b"\x04\x22\x4d\x18"
 _PARQUET: Final = b"PAR1"
 _BATCH: Final = 65_536
@@ -44,9 +42,9 @@ class Entry:
 
 def is_nested(source: Source) -> bool:
     """Return whether a file is a mapping or a table rather than lines of text."""
-    with files.open_file(source) as raw:
-        start = files.expanded(raw, source).peek(64)[:64]
-    return start.startswith((_PARQUET, _LZ4)) or start.removeprefix(_BOM).lstrip().startswith((b"{", b"["))
+    if files.first_bytes(source.path, 4) in (_PARQUET, _LZ4):
+        return True
+    return files.first_character(source) in (b"{", b"[")
 
 
 def entries(source: Source, advance: files.Advance = lambda _bytes: None) -> Iterator[Entry]:
@@ -61,8 +59,7 @@ def entries(source: Source, advance: files.Advance = lambda _bytes: None) -> Ite
     elif start == _LZ4:
         yield from _of_lz4(source, advance)
     else:
-        with files.open_file(source) as raw:
-            yield from _of_json(files.expanded(raw, source, advance), source)
+        yield from _of_json(source, advance)
 
 
 def place_of(source: Source, entry: Entry) -> str:
@@ -72,30 +69,26 @@ def place_of(source: Source, entry: Entry) -> str:
     return f"{source.name}: [{shown(entry.query)}][{shown(entry.document)}]"
 
 
-def _of_json(stream: io.BufferedReader, source: Source) -> Iterator[Entry]:
-    """Yield the entries of `{query: {document: number}}` event by event, so that no key can hide another."""
-    if stream.peek(3).startswith(_BOM):
-        stream.read(3)
-    depth, query, document = 0, "", ""
-    try:
-        for event, value in ijson.basic_parse(stream, use_float=True):
-            if event == "map_key":
-                if depth == 1:
-                    query = _text(value)
-                else:
-                    document = _text(value)
-            elif event == "start_map" and depth < 2:
-                depth += 1
-            elif event == "end_map":
-                depth -= 1
-            elif depth == 2 and event in ("number", "null", "boolean", "string"):
-                yield Entry(query, document, value)
-            else:
-                within = f" in {shown(query)}" if depth else ""
-                raise _misshapen(source, f"it has {event.removeprefix('start_')}{within}")
-    except (ijson.JSONError, UnicodeDecodeError, ValueError) as error:
-        told = " ".join(str(error).split())[:200]
-        raise IngestError(f"{source.name} is not JSON, or cut off ({told}); write or copy the file again") from None
+def _of_json(source: Source, advance: files.Advance) -> Iterator[Entry]:
+    """Yield the entries of `{query: {document: number}}`; members that stand twice too, so that none hides another."""
+    if files.first_character(source) != b"{":
+        raise _misshapen(source, "it has array")
+    for name, held in json_pairs(source, advance):
+        query = files.whole_text(name)
+        if not isinstance(held, Pairs):
+            raise _misshapen(source, f"it has {_kind(held)}")
+        for document, value in held:
+            if isinstance(value, list):
+                raise _misshapen(source, f"it has {_kind(value)} in {shown(query)}")
+            yield Entry(query, files.whole_text(document), value)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, Pairs):
+        return "map"
+    if isinstance(value, bool):
+        return "boolean"
+    return {list: "array", str: "string", type(None): "null"}.get(type(value), "number")
 
 
 def _of_table(source: Source, advance: files.Advance) -> Iterator[Entry]:
@@ -160,10 +153,6 @@ def _id(value: Any, source: Source, row: int) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise IngestError(f"{source.name}: row {row}: id {str(value)[:60]!r} is no text; write ids as text")
     return str(value)
-
-
-def _text(value: str) -> str:
-    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _misshapen(source: Source, what: str, wanted: str = "{query: {document: number}}") -> IngestError:
