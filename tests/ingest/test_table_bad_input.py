@@ -167,9 +167,46 @@ def test_not_finite_numbers_of_json_are_kept_as_their_names(tmp_path: Path) -> N
 
 
 def test_lone_surrogates_and_nul_in_texts_do_not_stop_a_row(tmp_path: Path) -> None:
-    (tmp_path / "r.jsonl").write_text('{"id": "\\ud800x", "s": 1, "t": "a\\u0000b"}\n')
+    (tmp_path / "r.jsonl").write_text('{"id": "x", "s": 1, "t": "a\\u0000b", "u": "\\ud800"}\n')
     (sample,) = only(Sample, _read(tmp_path / "r.jsonl"))
-    assert sample.case.key == "\ufffdx"
+    assert sample.content == {"id": "x", "s": 1, "t": "a\0b", "u": "\ufffd"}
+
+
+@pytest.mark.parametrize("role", ["case", "repeat", "suite", "candidate", "group"])
+@pytest.mark.parametrize("key", ["k\ud800", "x" * 2000, "a\0b", "ä" * 600, float("inf"), 10**400])
+def test_an_id_that_may_stand_for_two_is_refused_with_its_line(tmp_path: Path, role: str, key: object) -> None:
+    rows = [{"id": "a", "s": 1, "role": "fine"}, {"id": "b", "s": 1, "role": key}]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = {"case": ("id",)} | {role: ("role",) if role in ("case", "group") else "role"}
+    (refused,) = only(Refused, read(reader, tmp_path / "r.jsonl", metrics=("s",), **options))
+    assert refused.place == "r.jsonl: line 2"
+    assert len(refused.reason) < 200
+
+
+def test_a_joined_key_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text(json.dumps({"id": "a" * 600, "b": "b" * 600, "s": 1}) + "\n")
+    (refused,) = only(Refused, read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id", "b")))
+    assert refused.place == "r.jsonl: line 1"
+    assert "at most 1024" in refused.reason
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.json"])
+@pytest.mark.parametrize("depth", [90, 300, 480, 900, 2000, 5000])
+@pytest.mark.parametrize("is_long", [False, True])
+def test_a_row_that_nests_deep_is_read_or_refused(tmp_path: Path, name: str, depth: int, is_long: bool) -> None:
+    row = '{"id": "a", "s": 1, "m": "x", "deep": ' + '{"a":[' * (depth // 2) + "]}" * (depth // 2) + "}"
+    (tmp_path / name).write_text(row + "\n" if name == "r.jsonl" else f"[{row}]")
+    how = {"metric-column": "m", "value-column": "s"} if is_long else {}
+    records, failed = list[Record](), ""
+    try:
+        records = read(reader, tmp_path / name, metrics=() if is_long else ("s",), case=("id",), **how)
+    except IngestError as error:
+        failed = str(error)
+    if failed:
+        assert "nests too deep" in failed
+    else:
+        told = [record.reason for record in only(Refused, records)]
+        assert len(only(Sample, records)) == 1 or told == ["the row nests too deep to be a result"]
 
 
 def test_values_of_all_arrow_types_become_json(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opfield.ingest.readers.table import reader
-from opfield.ingest.records import IngestError, Note, Record, Refused, Sample
+from opfield.ingest.records import IngestError, Note, Reading, Record, Refused, Sample, Source
 from tests.ingest.reading import only, read
 
 
@@ -143,3 +143,45 @@ def test_every_text_that_is_written_quoted_comes_back_exactly(
     writer.writerows([str(number), "1", *pair] for number, pair in enumerate(fields))
     records = _read(tmp_path_factory.mktemp("csv") / "r.csv", written.getvalue().encode())
     assert [[s.content["a"], s.content["b"]] for s in only(Sample, records)] == fields
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize(("end", "is_whole"), [("", False), ("\n", True), ("\r\n", True)])
+def test_a_last_line_without_an_end_is_told_of(tmp_path: Path, end: str, is_whole: bool, encoding: str) -> None:
+    (tmp_path / "r.csv").write_bytes(f"id,s\na,1\nb,0.25{end}".encode(encoding))
+    records = read(reader, tmp_path / "r.csv", metrics=("s",), case=("id",), encoding=encoding)
+    told = [(note.place, note.text) for note in only(Note, records)]
+    cut = ("r.csv: line 3", "the last line has no end: the file may be cut off")
+    assert told == ([] if is_whole else [cut])
+    assert len(only(Sample, records)) == 2
+
+
+def test_a_file_of_which_all_rows_are_refused_is_not_read_to_its_end(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("id,s\n" + ",\n" * 50_000)
+    seen = 0
+
+    def advance(count: int) -> None:
+        nonlocal seen
+        seen += count
+
+    options = {option.name: option.default for option in reader.options} | {"case": ("id",)}
+    records = list(reader.read(Reading([Source(tmp_path / "r.csv", "r.csv")], options, ("s",), advance)))
+    told = only(Refused, records)
+    assert len(told) < 10
+    assert "10000 rows are refused; the rest of the file was not read" in [refused.reason for refused in told]
+
+
+def test_a_line_of_countless_delimiters_is_refused_before_it_is_taken_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("opfield.ingest.tables.delimited._MOST_FIELDS", 1000)
+    (tmp_path / "r.csv").write_text("id,s\na,1\n" + "," * 2000)
+    with pytest.raises(IngestError, match=r"^r\.csv: line 3 has more than 1000 delimiters"):
+        read(reader, tmp_path / "r.csv", metrics=("s",), case=("id",))
+
+
+def test_a_file_of_blank_lines_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("opfield.ingest.tables.delimited._MOST_BLANK", 1000)
+    (tmp_path / "r.csv").write_text("id,s\n" + "\n" * 2000)
+    with pytest.raises(IngestError, match=r"^r\.csv: line 1002 is the blank line number 1001"):
+        read(reader, tmp_path / "r.csv", metrics=("s",), case=("id",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from opfield.ingest.keys import checked
 from opfield.ingest.readers.retrieval.intake import looks_like_run, option_path, records
 from opfield.ingest.readers.retrieval.judgments import read_judgments
 from opfield.ingest.readers.retrieval.texts import read_texts
@@ -48,7 +49,7 @@ reader = Reader(
     name="beir",
     description="runs (JSON of BEIR, or TREC) over a BEIR folder with queries.jsonl and qrels/",
     version="1",
-    read=read,
+    read=checked(read),
     recognizes=looks_like_run,
     options=(
         ReaderOption("data", "the BEIR folder", Path),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from opfield.ingest import files, json_stream
+from opfield.ingest.keys import checked
 from opfield.ingest.readers.bench_asv import is_asv, is_asv_list, read_asv
 from opfield.ingest.readers.bench_google import is_google, read_google
 from opfield.ingest.readers.bench_hyperfine import is_hyperfine, read_hyperfine
@@ -96,6 +97,6 @@ reader = Reader(
     name="bench",
     description="results of pytest-benchmark, google-benchmark, asv and hyperfine; rounds are repeats",
     version="1",
-    read=read,
+    read=checked(read),
     recognizes=recognizes,
 )

@@ -13,6 +13,7 @@ from opfield.core import Failure, MissingReason, Status, digest, digest_hex
 from opfield.errors import DeclarationError
 from opfield.ingest.files import first_bytes
 from opfield.ingest.json_stream import json_items, json_shell
+from opfield.ingest.keys import checked
 from opfield.ingest.records import (
     CaseRef,
     IngestError,
@@ -185,7 +186,7 @@ reader = Reader(
     name="deepeval",
     description="DeepEval test runs (JSON)",
     version="1",
-    read=read_deepeval,
+    read=checked(read_deepeval),
     recognizes=recognizes,
     tool="deepeval",
 )

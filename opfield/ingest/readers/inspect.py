@@ -13,6 +13,7 @@ from typing import Final
 
 from opfield.core import Status
 from opfield.errors import DeclarationError, unknown_name
+from opfield.ingest.keys import checked
 from opfield.ingest.readers.inspect_header import (
     declared_ids,
     epochs_of,
@@ -258,7 +259,7 @@ reader = Reader(
     name="inspect",
     description="Inspect AI: .eval and .json logs, epochs as repeats, every scorer a metric",
     version="1",
-    read=_read,
+    read=checked(_read),
     recognizes=looks_like_log,
     options=(
         ReaderOption("by", "what is one system: each `file`, or each `model` over all its tasks", default="file"),

@@ -28,6 +28,7 @@ from opfield.errors import DeclarationError
 from opfield.ingest.files import Advance, first_bytes, first_character, is_gzip, json_value, lines
 from opfield.ingest.json_stream import json_items
 from opfield.ingest.kept import is_deep
+from opfield.ingest.keys import checked
 from opfield.ingest.readers.lm_eval_runs import Run, described, runs_of, stated, unseen
 from opfield.ingest.records import (
     CaseRef,
@@ -266,7 +267,7 @@ reader: Final = Reader(
     name="lm_eval",
     description="lm-evaluation-harness: samples_*.jsonl of --log_samples, with results_*.json beside them",
     version="1",
-    read=_read,
+    read=checked(_read),
     recognizes=_recognizes,
     tool="lm-evaluation-harness",
 )

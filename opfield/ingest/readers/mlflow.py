@@ -23,6 +23,7 @@ from typing import Any
 from opfield.core import check_label
 from opfield.errors import DeclarationError
 from opfield.ingest.files import first_bytes
+from opfield.ingest.keys import checked
 from opfield.ingest.readers.mlflow_database import TABLES, read_database
 from opfield.ingest.readers.mlflow_folder import kind_of, read_folder
 from opfield.ingest.readers.mlflow_run import NUMBERED, OUTCOMES, Run, metrics_of, sample_of, system_of
@@ -136,7 +137,7 @@ reader = Reader(
     name="mlflow",
     description="MLflow file stores, tracking databases and evaluation tables; runs are systems",
     version="1",
-    read=read_mlflow,
+    read=checked(read_mlflow),
     recognizes=recognizes,
     options=(
         ReaderOption("table", "path of the evaluation table below a run's artifacts", default=TABLE),

@@ -35,6 +35,7 @@ from typing import Any, Final
 from opfield.core import Failure, MissingReason, Status, canonical_json, check_label
 from opfield.errors import DeclarationError, unknown_name
 from opfield.ingest.files import first_bytes
+from opfield.ingest.keys import checked
 from opfield.ingest.readers.optuna_database import TABLES, read_database
 from opfield.ingest.readers.optuna_journal import read_journal
 from opfield.ingest.readers.optuna_study import Study, Trial, native, objectives
@@ -286,7 +287,7 @@ reader = Reader(
     name="optuna",
     description="Optuna journals and SQLite storages; sets of parameters are systems, studies are cases",
     version="1",
-    read=read_optuna,
+    read=checked(read_optuna),
     recognizes=recognizes,
     options=(
         ReaderOption("study", "read this study; all of them where none is named", is_repeatable=True, default=()),

@@ -32,6 +32,7 @@ from typing import Any, Final
 
 from opfield.core import MissingReason, Status, canonical_json, digest, digest_hex
 from opfield.errors import DeclarationError, IdentityError
+from opfield.ingest.keys import checked
 from opfield.ingest.readers.promptfoo_format import (
     Head,
     Row,
@@ -271,7 +272,7 @@ reader: Final = Reader(
     name="promptfoo",
     description="promptfoo: results of `promptfoo eval --output` or `promptfoo export`, JSON or JSONL",
     version="1",
-    read=_read,
+    read=checked(_read),
     recognizes=looks_like_promptfoo,
     options=(
         ReaderOption("provider", "id or label of a provider to read; all unless given", is_repeatable=True),

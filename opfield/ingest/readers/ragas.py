@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from opfield.ingest.files import first_bytes
+from opfield.ingest.keys import checked
 from opfield.ingest.readers.table import read_columns
 from opfield.ingest.records import IngestError, Reader, ReaderOption, Reading, Record
 from opfield.ingest.tables.glimpse import glimpse
@@ -67,7 +68,7 @@ reader = Reader(
     name="ragas",
     description="Ragas results exported as CSV, JSONL or Parquet",
     version="1",
-    read=read_ragas,
+    read=checked(read_ragas),
     recognizes=recognizes,
     options=(
         ReaderOption("candidate", "column that names the system; without it each file is one system"),

@@ -10,6 +10,7 @@ from typing import Any, Final
 from opfield.core import Failure, Status
 from opfield.core.number import is_number
 from opfield.ingest.files import LARGEST_PART, expanded, first_bytes, json_value, lines, open_file
+from opfield.ingest.keys import checked
 from opfield.ingest.records import (
     CaseRef,
     Expected,
@@ -268,7 +269,7 @@ reader = Reader(
     name="swebench",
     description="SWE-bench run reports, reports of instances, and predictions",
     version="1",
-    read=read_swebench,
+    read=checked(read_swebench),
     recognizes=recognizes,
     options=(
         ReaderOption("all-instances", "count instances that were never submitted as missing", bool, default=False),

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from opfield.ingest.keys import checked
 from opfield.ingest.records import IngestError, Note, Reader, Reading, Record, Refused, Sample, System
 from opfield.ingest.tables.cells import Cells
 from opfield.ingest.tables.glimpse import glimpse
@@ -141,7 +142,7 @@ reader = Reader(
     name="table",
     description="any CSV, JSONL, JSON array, Parquet or Arrow file, by a mapping of its columns",
     version="1",
-    read=read_table,
+    read=checked(read_table),
     recognizes=is_table,
     options=OPTIONS,
 )

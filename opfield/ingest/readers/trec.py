@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from opfield.ingest.keys import checked
 from opfield.ingest.readers.retrieval.intake import looks_like_run, option_path, records
 from opfield.ingest.readers.retrieval.judgments import read_judgments
 from opfield.ingest.readers.retrieval.texts import read_texts
@@ -33,7 +34,7 @@ reader = Reader(
     name="trec",
     description="runs of TREC (6 columns, or JSON, Parquet and LZ4 as ranx writes them) under judgments",
     version="1",
-    read=read,
+    read=checked(read),
     recognizes=looks_like_run,
     options=(
         ReaderOption("qrels", "the judgments: 4 columns of TREC, a table of BEIR, or JSON", Path),

@@ -11,6 +11,7 @@ from opfield.core import Failure, MissingReason, Status
 from opfield.errors import DeclarationError
 from opfield.ingest.records import CaseRef, Key, MetricStated, Record, Refused, Sample, System
 from opfield.ingest.tables.arrow_rows import as_json
+from opfield.ingest.tables.json_rows import plain
 from opfield.ingest.tables.mapping import Columns
 from opfield.ingest.tables.remarks import Remarks
 from opfield.ingest.tables.rows import ABSENT, Row, Table, member
@@ -73,6 +74,8 @@ class Cells:
                 yield from self._records(row, table, system)
             except Unfit as unfit:
                 yield Refused(row.place, unfit.reason, unfit.remedy)
+            except RecursionError:
+                yield Refused(row.place, "the row nests too deep to be a result", "leave it out")
 
     def _records(self, row: Row, table: Table, system: str) -> Iterator[Record]:
         columns = self.columns
@@ -115,7 +118,7 @@ class Cells:
             duration_s=self._amount(row, columns.duration),
             started_at=self._time(row, columns.started),
             finished_at=self._time(row, columns.finished),
-            content=row.values if table.keeps_rows else self._unmapped(row.values),
+            content=plain(row.values) if table.keeps_rows else self._unmapped(row.values),
         )
 
     # The system and the metrics are announced before the first sample of them.

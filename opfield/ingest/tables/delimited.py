@@ -14,6 +14,10 @@ from opfield.ingest.tables.rows import Row, Table, twice
 
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _NAMES: Final = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+#: A line of more delimiters is no row of results, and its fields would fill the memory.
+_MOST_FIELDS: Final = 5_000_000
+#: A file of more blank lines is no table; it would be read for minutes to no end.
+_MOST_BLANK: Final = 1_000_000
 #: Encodings whose line ends are no single byte; their lines are found after decoding.
 _WIDE: Final = ("utf-16", "utf16", "utf_16", "utf-32", "utf32", "utf_32")
 
@@ -39,7 +43,7 @@ def delimited(source: Source, delimiter: str | None, encoding: str, advance: Adv
     # A limit of the module's own, far below what results hold; the lines are bounded where they are read.
     if csv.field_size_limit() < LARGEST_PART:
         csv.field_size_limit(LARGEST_PART)
-    texts = _texts(source, encoding, advance)
+    texts = _Texts(_texts(source, encoding, advance))
     first = next((numbered for numbered in texts if numbered[1].strip()), None)
     if first is None:
         raise IngestError(f"{source.name} is empty; write it again with a header, or leave it out")
@@ -53,13 +57,14 @@ def delimited(source: Source, delimiter: str | None, encoding: str, advance: Adv
     notes = []
     if delimiter is None and any(other in header_text for other in _DELIMITERS if other != ","):
         notes.append(Note(f"fields are separated by {_NAMES[taken]}; --delimiter says otherwise", source.name))
-    return Table(source, tuple(header), _rows(source, header, records, notes), has_types=False)
+    return Table(source, tuple(header), _rows(source, header, records, notes, texts), has_types=False)
 
 
 def _rows(
-    source: Source, header: list[str], records: Iterator[tuple[int, list[str]]], notes: list[Note]
+    source: Source, header: list[str], records: Iterator[tuple[int, list[str]]], notes: list[Note], texts: _Texts
 ) -> Iterator[Row | Note | Refused]:
     yield from notes
+    blank = 0
     for line, record in records:
         place = f"{source.name}: line {line}"
         if len(record) == len(header):
@@ -70,6 +75,28 @@ def _rows(
                 f"{len(record)} fields under a header of {len(header)}",
                 "write one field for each column, and quote fields that hold the delimiter, quotes or line ends",
             )
+        else:
+            blank += 1
+            if blank > _MOST_BLANK:
+                raise IngestError(f"{place} is the blank line number {blank}, which no table has; leave the file out")
+    if not texts.last.endswith(("\n", "\r")):
+        # A number may have lost its last digits.
+        yield Note("the last line has no end: the file may be cut off", f"{source.name}: line {texts.number}")
+
+
+class _Texts:
+    """The lines of a file with their numbers; it knows the last one."""
+
+    def __init__(self, numbered: Iterator[tuple[int, str]]) -> None:
+        self._numbered = numbered
+        self.number, self.last = 0, ""
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return self
+
+    def __next__(self) -> tuple[int, str]:
+        self.number, self.last = next(self._numbered)
+        return self.number, self.last
 
 
 def _records(source: Source, texts: Iterator[tuple[int, str]], delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -80,6 +107,10 @@ def _records(source: Source, texts: Iterator[tuple[int, str]], delimiter: str) -
         nonlocal at
         for number, text in texts:
             at = number
+            if len(text) > _MOST_FIELDS and text.count(delimiter) > _MOST_FIELDS:
+                raise IngestError(
+                    f"{source.name}: line {number} has more than {_MOST_FIELDS} delimiters; it is no row, leave it out"
+                )
             yield text
 
     reader = csv.reader(fed(), delimiter=delimiter, strict=True)

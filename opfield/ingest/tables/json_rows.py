@@ -44,7 +44,7 @@ def _item_rows(source: Source, advance: Advance) -> Iterator[Row | Note | Refuse
 
 def _row(place: str, value: Any) -> Iterator[Row | Refused]:
     if isinstance(value, dict):
-        yield Row(place, plain(value))
+        yield Row(place, value)
     else:
         yield Refused(
             place, f"a JSON {_WORDS[type(value)]}, not an object", "write each row as an object of its columns"

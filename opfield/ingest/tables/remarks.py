@@ -10,6 +10,8 @@ from opfield.ingest.records import Note, Record, Refused
 
 #: Refusals of one kind that are told in full, in each file.
 _SHOWN: Final = 5
+#: After so many refusals in a file the rest of it is not read: it is no such table.
+_GIVEN_UP: Final = 10_000
 
 
 @dataclass(slots=True)
@@ -32,6 +34,8 @@ class Remarks:
 def in_few(records: Iterable[Record], file: str) -> Iterator[Record]:
     """Yield records; of refusals with one remedy the first few, and then how many there were.
 
+    A file of which very many rows are refused is not read to its end.
+
     Args:
         records: the records of one file.
         file: name of the file.
@@ -46,6 +50,9 @@ def in_few(records: Iterable[Record], file: str) -> Iterator[Record]:
         counts[record.remedy] = counts.get(record.remedy, 0) + 1
         if counts[record.remedy] <= _SHOWN:
             yield record
+        if sum(counts.values()) >= _GIVEN_UP:
+            yield Refused(file, f"{_GIVEN_UP} rows are refused; the rest of the file was not read", "see the others")
+            break
     for remedy, count in counts.items():
         if count > _SHOWN:
             yield Refused(file, f"{count} rows in all are refused as {first[remedy].place} is", remedy)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from opfield.core import MissingReason, check_label
-from opfield.errors import DeclarationError
+from opfield.core import MissingReason
+from opfield.ingest.keys import LONGEST, fault_of
 from opfield.ingest.records import Key
 from opfield.metric import MAX_MAGNITUDE
 
@@ -78,6 +78,8 @@ def key_of(value: Any, column: str) -> Key:
             )
         return int(value)
     if isinstance(value, int):
+        if (fault := fault_of(f"value of column {column!r}", value)) is not None:
+            raise Unfit(*fault)
         return value
     text = value if isinstance(value, str) else _moment_or_uuid(value)
     if text is None:
@@ -88,20 +90,29 @@ def key_of(value: Any, column: str) -> Key:
     if not text.strip() or text.lower() == "nan":
         what = repr(text) if text.strip() else "empty"
         raise Unfit(f"column {column!r} is {what}", f"give every row its {column!r}, or leave the row out of the file")
-    try:
-        check_label(f"value of column {column!r}", text)
-    except DeclarationError as error:
-        raise Unfit(str(error), f"mend {column!r} there") from None
+    fault = fault_of(f"value of column {column!r}", text)
+    if fault is not None:
+        raise Unfit(fault[0], f"mend {column!r} there: {fault[1]}")
     return text
 
 
 def joined_key(keys: list[Key]) -> Key:
     """Return one key for the keys of several columns; JSON text keeps their types and their borders.
 
+    Raises:
+        Unfit: where it is too long.
+
     >>> joined_key(["a", 1]), joined_key(["a"])
     ('["a",1]', 'a')
     """
-    return keys[0] if len(keys) == 1 else json.dumps(keys, ensure_ascii=False, separators=(",", ":"))
+    if len(keys) == 1:
+        return keys[0]
+    joined = json.dumps(keys, ensure_ascii=False, separators=(",", ":"))
+    if (size := len(joined.encode())) > LONGEST:
+        raise Unfit(
+            f"the columns of the case make a key of {size} bytes, at most {LONGEST} are kept", "name fewer with --case"
+        )
+    return joined
 
 
 def text_of(value: Any, column: str) -> str | None:
