@@ -14,6 +14,7 @@ import duckdb
 
 from opfield.errors import OpfieldError
 from opfield.ingest.records import IngestError, Reader, Reading, Source
+from opfield.ingest.sources import check_named, is_warehouse, name_of, shown_name
 from opfield.ingest.spool import Spool, Told, spooled
 
 
@@ -56,6 +57,8 @@ def survey(
 ) -> Iterator[Finding]:
     """Yield what readers make of each file, in the order of names; a folder that is one log counts as one file.
 
+    What cannot be looked at, such as a link to nothing, is a finding that says so.
+
     Args:
         paths: files, and folders to look through.
         readers: readers to try, in order; of several that recognize a file each says what it makes of it.
@@ -63,7 +66,10 @@ def survey(
         metrics: metrics to ask readers for; empty for what they find.
     """
     for path in paths:
-        for source in _sources(path, path.name, readers):
+        for source in _sources(path, name_of(path), readers):
+            if isinstance(source, Finding):
+                yield source
+                continue
             taking = [reader for reader in readers if reader.recognizes(source.path)]
             if not taking:
                 yield Finding(source.name, None)
@@ -109,12 +115,23 @@ def _finding(source: Source, reader: Reader, told: Told, folder: Path, refused: 
     )
 
 
-def _sources(path: Path, name: str, readers: Sequence[Reader]) -> Iterator[Source]:
-    if not path.exists():
-        raise IngestError(f"{path} is not there; name a file or a folder")
-    if not path.is_dir() or any(reader.recognizes(path) for reader in readers):
-        yield Source(path, name)
+def _sources(path: Path, name: str, readers: Sequence[Reader]) -> Iterator[Source | Finding]:
+    """Yield files, and findings of what is none: one bad name must not end the look at all others."""
+    try:
+        check_named(path)
+        if not path.is_dir() or any(reader.recognizes(path) for reader in readers):
+            yield Source(path, name)
+            return
+        if is_warehouse(path):
+            yield Finding(name, None, notes=("it is a warehouse, whose records are taken in already",))
+            return
+        entries = sorted(path.iterdir())
+    except IngestError as error:
+        yield Finding(name, None, refused=(str(error),))
         return
-    for entry in sorted(path.iterdir()):
+    except OSError as error:
+        yield Finding(name, None, refused=(f"{name} cannot be read: {error.strerror}; mend its permissions",))
+        return
+    for entry in entries:
         if not entry.name.startswith(".") and not (entry.is_dir() and entry.is_symlink()):
-            yield from _sources(entry, f"{name}/{entry.name}", readers)
+            yield from _sources(entry, f"{name}/{shown_name(entry.name)}", readers)

@@ -20,7 +20,8 @@ BAD = ("k\ufffd", "k\ud800", "a\0b", "x" * 1025, float("inf"), 1.5, True, None, 
 
 
 def _sample(**members: Any) -> Sample:
-    return Sample(**{"system": "s", "case": CaseRef("a"), "place": "f: line 1"} | members)
+    given: dict[str, Any] = {"system": "s", "case": CaseRef("a"), "place": "f: line 1"}
+    return Sample(**given | members)
 
 
 def _through(*records: Record) -> list[Record]:

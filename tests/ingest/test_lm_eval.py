@@ -96,11 +96,15 @@ def test_a_system_is_the_model_that_the_results_file_names(tmp_path: Path) -> No
     }
 
 
-def test_a_results_file_beside_the_samples_is_read_and_noted(tmp_path: Path) -> None:
-    results_file(tmp_path, results("sums"))
-    records = read(reader, samples_file(tmp_path, row()))
-    assert [system.label for system in only(System, records)] == ["org__model"]
-    assert [note.place for note in only(Note, records)] == [f"results_{DATE}.json"]
+def test_a_results_file_that_was_not_named_is_not_read_and_told_of(tmp_path: Path) -> None:
+    results_file(tmp_path / "folder", results("sums"))
+    path = samples_file(tmp_path / "folder", row())
+    records = read(reader, path)
+    assert [system.label for system in only(System, records)] == ["folder"]
+    assert only(Stated, records) == []
+    (note,) = only(Note, records)
+    assert note.place == path.name
+    assert note.text.startswith(f"results_{DATE}.json lies beside it and was not named, so it was not read")
 
 
 def test_without_a_results_file_the_folder_names_the_model(tmp_path: Path) -> None:
@@ -193,7 +197,7 @@ def test_the_first_versions_wrote_one_list_and_no_dates(tmp_path: Path) -> None:
     path = tmp_path / "pretrained__org-model_facts_of_life.jsonl"
     path.write_text(json.dumps([row(0, filter_name=None), row(1, filter_name=None)], indent=2))
     (tmp_path / "results.json").write_text(json.dumps(results("facts_of_life", "life")))
-    samples = only(Sample, read(reader, path))
+    samples = only(Sample, read(reader, path, tmp_path / "results.json"))
     assert [(sample.case.key, sample.case.suite) for sample in samples] == [(0, "facts_of_life"), (1, "facts_of_life")]
     assert samples[1].place == f"{path.name}: [1]"
 

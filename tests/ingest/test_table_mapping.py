@@ -87,7 +87,7 @@ def test_a_file_that_cannot_be_meant_is_refused(tmp_path: Path, toml: str, told:
 
 def test_a_file_that_is_not_there_or_not_utf8_is_refused(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text(ROWS)
-    with pytest.raises(IngestError, match=r"--mapping none\.toml cannot be read"):
+    with pytest.raises(IngestError, match=r"--mapping none\.toml is not there"):
         read(reader, tmp_path / "r.csv", mapping=tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_bytes(b'case = "\xff"')
     with pytest.raises(IngestError, match=r"bad\.toml is not TOML"):

@@ -384,3 +384,12 @@ def test_a_run_is_recognized_by_its_first_line(tmp_path: Path) -> None:
     assert not recognized("f.gz", gzip.compress(GOOD.encode())[:12])
     assert not reader.recognizes(tmp_path)
     assert not reader.recognizes(tmp_path / "absent")
+
+
+def test_a_folder_in_place_of_judgments_is_called_by_its_name(
+    tmp_path: Path, qrels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path / "folder")
+    with pytest.raises(IngestError, match=r"^folder is a folder; name a file"):
+        read_text(tmp_path, Path(), GOOD)

@@ -1,4 +1,4 @@
-"""The reader of lm-evaluation-harness: `samples_*.jsonl`, with `results_*.json` beside them.
+"""The reader of lm-evaluation-harness: `samples_*.jsonl`, and the `results_*.json` of their run where it is named too.
 
 **System**: a model in one run. **Case**: a document of a task: key `doc_id`, which the harness keeps for a document
 within a version of its task, in the suite of the task. What the document asks (its `question`, `problem`, `query`,
@@ -265,7 +265,7 @@ def _recognizes(path: Path) -> bool:
 
 reader: Final = Reader(
     name="lm_eval",
-    description="lm-evaluation-harness: samples_*.jsonl of --log_samples, with results_*.json beside them",
+    description="lm-evaluation-harness: samples_*.jsonl of --log_samples and results_*.json",
     version="1",
     read=checked(_read),
     recognizes=_recognizes,

@@ -38,7 +38,7 @@ class Run:
         says: the results file, or an empty object.
         date: when it was written, as in the names of its files; None where they have none.
         folder: name of the folder that it lies in.
-        is_beside: whether the results file was not named but found beside the samples.
+        unnamed: name of a results file that lies beside the samples and was not named, so that it is not read.
     """
 
     key: str
@@ -47,7 +47,7 @@ class Run:
     says: Mapping[str, Any] = field(default_factory=dict)
     date: str | None = None
     folder: str = ""
-    is_beside: bool = False
+    unnamed: str | None = None
 
     @property
     def model(self) -> str:
@@ -132,14 +132,17 @@ def described(run: Run, runs: Sequence[Run]) -> Iterator[System | Note]:
         aliases=tuple(dict.fromkeys(alias for alias in aliases if alias and alias != label)),
         run=f"{run.model} {started}" if _is_number(started) else None,
     )
-    if run.is_beside and run.results is not None:
-        yield Note("it was read because it lies beside the samples of its date", run.results.name)
     tasks = {task for _, task in run.samples}
     lacking = [task for task in _object(run.says.get("n-samples")) if task not in tasks]
     if lacking and run.results is not None:
         named = ", ".join(map(str, lacking[:3])) + (", …" if len(lacking) > 3 else "")
         yield Note(f"it states {len(lacking)} tasks that have no file of samples here: {named}", run.results.name)
-    if run.results is None:
+    if run.unnamed is not None:
+        told = (
+            f"{run.unnamed} lies beside it and was not named, so it was not read; name it too"
+        )
+        yield Note(told, place.name)
+    elif run.results is None:
         yield Note("there is no results file of its date, so the folder's name is taken for the model", place.name)
 
 
@@ -202,7 +205,7 @@ def _run(number: int, folder: Path, date: str | None, held: Sequence[Source]) ->
             f"{documents[0].name} and {documents[1].name} are both results of one run; name the one that its samples "
             "belong to"
         )
-    results = documents[0] if documents else _beside(folder, date, lines[0])
+    results = documents[0] if documents else None
     says = json_shell(results, ("samples",)) if results is not None else {}
     if results is not None and not (isinstance(says, Mapping) and isinstance(says.get("results"), Mapping)):
         raise IngestError(
@@ -216,15 +219,13 @@ def _run(number: int, folder: Path, date: str | None, held: Sequence[Source]) ->
         says=says,
         date=date,
         folder=folder.name,
-        is_beside=not documents,
+        unnamed=None if documents else _beside(folder, date),
     )
 
 
-def _beside(folder: Path, date: str | None, samples: Source) -> Source | None:
+def _beside(folder: Path, date: str | None) -> str | None:
     name = f"results_{date}.json" if date else "results.json"
-    path = folder / name
-    above = samples.name.rpartition("/")[0]
-    return Source(path, f"{above}/{name}" if above else name) if path.is_file() else None
+    return name if (folder / name).is_file() else None
 
 
 def _date(path: Path) -> str | None:

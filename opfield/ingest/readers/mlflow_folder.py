@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from opfield.ingest.files import Advance, lines
+from opfield.ingest.files import Advance, lines, open_file
 from opfield.ingest.readers.mlflow_run import NUMBERED, Logged, Run
 from opfield.ingest.readers.mlflow_yaml import flat_yaml
 from opfield.ingest.records import IngestError, Note, Refused, Source
@@ -248,7 +248,7 @@ def _meta(path: Path, place: str) -> Mapping[str, str | None]:
 
 def _content(path: Path, place: str) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_file(Source(path, place)) as file:
             content = file.read(_LARGEST + 1)
     except OSError as error:
         raise IngestError(f"{place} cannot be read: {error.strerror}; mend its permissions") from None

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from opfield.ingest.files import first_bytes
+from opfield.ingest.files import first_bytes, open_file
 from opfield.ingest.records import IngestError, Source
 
 _MAGIC: Final = b"SQLite format 3\0"
@@ -48,6 +48,7 @@ def copied(source: Source, needed: frozenset[str], tool: str) -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory(prefix="opfield-") as folder:
         copy = Path(folder, "copy.db")
+        open_file(source).close()
         try:
             shutil.copyfile(source.path, copy)
             for suffix in _BESIDE:

@@ -10,6 +10,7 @@ from opfield.ingest.readers.retrieval.intake import looks_like_run, option_path,
 from opfield.ingest.readers.retrieval.judgments import read_judgments
 from opfield.ingest.readers.retrieval.texts import read_texts
 from opfield.ingest.records import IngestError, Reader, ReaderOption, Reading, Record, Source
+from opfield.ingest.sources import name_of
 
 #: The option both readers of runs have.
 STATED = ReaderOption("stated", "output of trec_eval for one of the runs, to reconcile with", Path, (), True)
@@ -24,9 +25,9 @@ def read(reading: Reading) -> Iterator[Record]:
     qrels = option_path(reading.options.get("qrels"))
     if qrels is None:
         raise IngestError("a run has no values without judgments; name their file with --qrels")
-    judgments = read_judgments(Source(qrels, qrels.name), reading.advance)
+    judgments = read_judgments(Source(qrels, name_of(qrels)), reading.advance)
     queries = option_path(reading.options.get("queries"))
-    texts = read_texts(Source(queries, queries.name), reading.advance) if queries is not None else {}
+    texts = read_texts(Source(queries, name_of(queries)), reading.advance) if queries is not None else {}
     yield from records(reading, judgments, texts)
 
 

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from opfield.core import Status
 from opfield.errors import DeclarationError, unknown_name
-from opfield.ingest.records import IngestError, ReaderOption
+from opfield.ingest.files import open_file
+from opfield.ingest.records import IngestError, ReaderOption, Source
 from opfield.metric import Metric
 
 OPTIONS: Final = (
@@ -151,7 +152,8 @@ def columns_of(options: Mapping[str, Any]) -> Columns:
 def _file(path: Path) -> dict[str, Any]:
     """Return the options of a TOML file, and `metrics` and `status_values` as they are used."""
     try:
-        document = tomllib.loads(path.read_bytes().decode("utf-8"))
+        with open_file(Source(path, f"--mapping {path.name}")) as file:
+            document = tomllib.loads(file.read().decode("utf-8"))
     except OSError as error:
         raise IngestError(f"--mapping {path.name} cannot be read ({error.strerror}); name a TOML file") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

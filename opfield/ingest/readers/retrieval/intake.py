@@ -29,6 +29,7 @@ from opfield.ingest.records import (
     Stated,
     System,
 )
+from opfield.ingest.sources import name_of
 
 #: So many documents are scored at once.
 _BATCH: Final = 100_000
@@ -89,7 +90,7 @@ def records(reading: Reading, judgments: Judgments, texts: Mapping[str, str]) ->
         yield from run.findings.records()
         yield from _cells(key, source, run, judgments, texts)
     for path in option_paths(reading.options.get("stated")):
-        printed = read_printed(Source(path, path.name), reading.advance)
+        printed = read_printed(Source(path, name_of(path)), reading.advance)
         yield from _reconciled(printed, scored, measures, judgments)
 
 
