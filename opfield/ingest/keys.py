@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Final
 
 from opfield.ingest.files import shown_text
-from opfield.ingest.records import Expected, Observed, Reading, Record, Refused, Sample, System
+from opfield.ingest.records import Expected, IngestError, Observed, Reading, Record, Refused, Sample, System
 
 #: Longest key, in bytes of UTF-8.
 LONGEST: Final = 1024
@@ -52,12 +52,16 @@ def fault_of(what: str, key: object) -> tuple[str, str] | None:
 
 
 def checked(read: Callable[[Reading], Iterator[Record]]) -> Callable[[Reading], Iterator[Record]]:
-    """Return a reader's function that refuses what has a key that can be none, with its place."""
+    """Return a reader's function that refuses what has a key that can be none, with its place.
+
+    Raises:
+        IngestError: where what is read nests deeper than Python follows; a reader may refuse it with its place before.
+    """
 
     @wraps(read)
     def reading_with_keys(reading: Reading) -> Iterator[Record]:
         counts: dict[str, int] = {}
-        for record in read(reading):
+        for record in _followed(read(reading), reading):
             fault = _fault_in(record)
             if fault is None:
                 yield record
@@ -72,6 +76,19 @@ def checked(read: Callable[[Reading], Iterator[Record]]) -> Callable[[Reading], 
                 yield Refused(named, f"{count} records in all are refused for their {kind}", "mend the others as well")
 
     return reading_with_keys
+
+
+def _followed(records: Iterator[Record], reading: Reading) -> Iterator[Record]:
+    last = "nothing"
+    try:
+        for record in records:
+            yield record
+            last = getattr(record, "place", last)
+    except RecursionError:
+        named = ", ".join(source.name for source in reading.sources[:3])
+        raise IngestError(
+            f"{named}: what was to be read after {last} nests too deep to be a result; leave it out"
+        ) from None
 
 
 def _fault_in(record: Record) -> tuple[Refused, str] | None:

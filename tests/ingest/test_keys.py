@@ -13,7 +13,7 @@ from opfield.core import check_label
 from opfield.errors import DeclarationError
 from opfield.ingest.installed import installed_reader_names, load_reader
 from opfield.ingest.keys import checked, fault_of
-from opfield.ingest.records import OBSERVED, CaseRef, Expected, Reading, Record, Refused, Sample, System
+from opfield.ingest.records import OBSERVED, CaseRef, Expected, IngestError, Reading, Record, Refused, Sample, System
 from tests.ingest.reading import only
 
 BAD = ("k\ufffd", "k\ud800", "a\0b", "x" * 1025, float("inf"), 1.5, True, None, 1 << 2000, ["a"])
@@ -64,6 +64,15 @@ def test_many_refusals_are_counted_and_the_first_few_told() -> None:
     told = only(Refused, _through(*[_sample(case=CaseRef("\0"))] * 100))
     assert len(told) == 6
     assert told[-1].reason == "100 records in all are refused for their case id"
+
+
+def test_what_a_reader_cannot_follow_ends_in_an_error_that_names_the_place_before() -> None:
+    def told(_reading: Reading) -> Iterator[Record]:
+        yield _sample()
+        raise RecursionError
+
+    with pytest.raises(IngestError, match="after f: line 1 nests too deep"):
+        list(checked(told)(Reading([])))
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\ufffd"), max_size=3) | st.just("ä" * 513))
