@@ -33,6 +33,13 @@ def test_a_case_runs_as_often_as_it_states_for_each_arm_and_else_as_often_as_all
     assert declared(read) == {("base", "a"): 3, ("c1", "a"): 1, ("base", "b"): 2, ("c1", "b"): 3}
 
 
+def test_a_case_runs_once_at_least_on_every_arm(write: Write, read: Read) -> None:
+    # one that an arm never ran is missing there, and the number of coordinates that says otherwise is not the grid's
+    write(replace(RAGGED, ragged={"a": {"c1": 0}}))
+    assert declared(read)["c1", "a"] == 1
+    assert {row["is_whole"] for row in read("from integrity")} == {False}
+
+
 def test_the_grid_has_the_repeats_that_each_arm_declares(write: Write, read: Read) -> None:
     write(RAGGED.with_trials(Trial("base", "b", 1), Trial("c1", "a", 0)))
     grid = {(row["candidate_id"], row["case_id"], row["repeat"]) for row in read("from coordinates")}
