@@ -28,6 +28,7 @@ from opfield.ingest.intake import Intake, open_intake
 from opfield.ingest.records import Reader
 from opfield.ingest.request import Request
 from opfield.ingest.survey import survey
+from opfield.warehouse.session import open_warehouse
 
 _PASSED_ON: Final = {"ignore_unknown_options": True, "allow_extra_args": True}
 _POLICY: Final = ("gates", "prefer", "min_gain", "infers_to")
@@ -117,13 +118,20 @@ def ingest_command(
         taken = ingest(request, warehouse, advance=advance, progress=TerminalProgress())
     told = read_verdict(taken.root, taken.campaign_id)
     notes = [{"place": place, "text": text} for place, text in taken.notes]
+    (stated,) = open_warehouse(taken.root, is_snapshot=True).rows(_STATED, [taken.campaign_id])
     if as_json:
-        print_json({"appended": taken.appended, "cells": taken.cells, "notes": notes, **told})
+        print_json({"appended": taken.appended, "cells": taken.cells, "notes": notes, "stated_figures": stated, **told})
         return exit_code(told)
     _say_notes(notes)
     if not taken.appended:
         say("the same files were taken in before; nothing was appended")
     print_verdict(told, as_json=False)
+    if stated["figures"]:
+        say(
+            f"figures that the files state: {stated['figures']}, of which {stated['disagree']} differ from what they hold"
+        )
+        if stated["disagree"]:
+            say('which, and by what: opfield sql "from stated_figures where not agrees"')
     return exit_code(told)
 
 
@@ -148,6 +156,13 @@ def readers_command(reader: str | None, as_json: bool) -> int:
         print_table(rows)
         say("`opfield readers NAME` says what one of them takes")
     return 0
+
+
+_STATED: Final = """
+select count(*) as figures, count(*) filter (where not agrees) as disagree
+from stated_figures
+where campaign_id = $1
+"""
 
 
 @click.command("survey", context_settings=_PASSED_ON)

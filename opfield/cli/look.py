@@ -145,7 +145,7 @@ def show_command(
     where = "where campaign_id = ? and candidate_id = ? and case_id = ? and repeat = ?"
     found = opened.rows(f"from cells {where}", coordinate)
     if not found:
-        _refuse_unknown_coordinate(opened, campaign_id, case_id, repeat)
+        _refuse_unknown_coordinate(opened, campaign_id, candidate_id, case_id, repeat)
         _refuse_pending(opened, campaign_id, candidate_id, case_id, repeat)
     measurements = opened.rows(
         f"select metric, value, missing_reason from measurements {where} order by metric",
@@ -301,11 +301,17 @@ def _candidate_id(opened: Warehouse, campaign_id: str, candidate: str) -> str:
     return str(fits[0]["candidate_id"])
 
 
-def _refuse_unknown_coordinate(opened: Warehouse, campaign_id: str, case_id: str, repeat: int) -> None:
+def _refuse_unknown_coordinate(
+    opened: Warehouse, campaign_id: str, candidate_id: str, case_id: str, repeat: int
+) -> None:
     cases = [row["case_id"] for row in opened.rows("select case_id from cases where campaign_id = ?", [campaign_id])]
     if case_id not in cases:
         raise unknown_name("case", case_id, cases)
-    repeats = opened.rows("select repeats from campaigns where campaign_id = ?", [campaign_id])[0]["repeats"]
+    declared = opened.rows(
+        "select repeats from declared_repeats where campaign_id = ? and candidate_id = ? and case_id = ?",
+        [campaign_id, candidate_id, case_id],
+    )
+    repeats = declared[0]["repeats"] if declared else 0
     if repeat >= repeats:
         raise UnknownNameError(f"repeat {repeat} is not below the declared {repeats}; repeats count from 0")
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import duckdb
 import orjson
 
+from opfield.core import MissingReason, Status
 from opfield.core.label import check_label
 from opfield.experiment.space import BASELINE_LABEL
 from opfield.ingest.records import IngestError, Note, Reading, Refused, Source, System
@@ -121,10 +122,11 @@ def open_intake(
     try:
         _install(con, folder, arms, request)
         offences = _rows(con, "from offences order by reason, place limit 1000")
-        refused = [*map(_offence, offences), *_beyond(folder, metrics)]
+        refused, gaps = _looked_through(folder, metrics)
+        refused = [*map(_offence, offences), *refused]
         if refused:
             raise _refusal(refused)
-        notes = (*told.notes, *_same_bytes(facts), *_counted(con, told, request))
+        notes = (*told.notes, *_same_bytes(facts), *gaps, *_counted(con, told, request))
         yield Intake(request, folder, con, told, tuple(facts), arms, metrics, notes)
     finally:
         con.close()
@@ -235,14 +237,27 @@ def _install(con: duckdb.DuckDBPyConnection, folder: Path, arms: Sequence[Arm], 
         con.execute(f"create {kind} {name} as {sql}")
 
 
-def _beyond(folder: Path, metrics: Sequence[Metric]) -> Iterator[Refused]:
-    """Yield the values that the definitions of their metrics do not allow."""
+def _looked_through(folder: Path, metrics: Sequence[Metric]) -> tuple[list[Refused], list[Note]]:
+    """Return the values that definitions do not allow, and how many samples that succeeded lack a value, and where."""
     definitions = {metric.name: metric for metric in metrics}
+    refused: list[Refused] = []
+    lacking: dict[tuple[str, str], list[str]] = {}
     for sample in read_samples(folder, ["place", "body"]):
-        for name, value in orjson.loads(sample["body"])["values"].items():
-            refusal = definitions[name].refusal(value) if name in definitions else None
-            if refusal is not None:
-                yield Refused(sample["place"], refusal, "state the metric as it is, or mend the file")
+        body = orjson.loads(sample["body"])
+        for name, metric in definitions.items():
+            value = body["values"].get(name)
+            if value is not None:
+                refusal = metric.refusal(value)
+                if refusal is not None:
+                    refused.append(Refused(sample["place"], refusal, "state the metric as it is, or mend the file"))
+            elif body["status"] == Status.SUCCESS.value:
+                reason = body["missing"].get(name, MissingReason.NOT_EMITTED.value)
+                lacking.setdefault((name, reason), []).append(sample["place"])
+    notes = [
+        Note(f"samples without a value of {name} ({reason}): {len(places)}, such as {', '.join(places[:3])}", "")
+        for (name, reason), places in sorted(lacking.items())
+    ]
+    return refused, notes
 
 
 def _same_bytes(facts: Sequence[FileFacts]) -> Iterator[Note]:
@@ -299,6 +314,19 @@ def _counted(con: duckdb.DuckDBPyConnection, told: Told, request: Request) -> It
     )
     if extra[0]["cells"]:
         yield Note(f"cases with more repeats than their file declares, all kept: {extra[0]['cells']}", "")
+    uneven = _rows(
+        con,
+        """
+        select count(*) as cases, min(case_id) as example
+        from (select case_id from grid group by case_id having min(repeats) <> max(repeats))
+        """,
+    )
+    if uneven[0]["cases"]:
+        yield Note(
+            f"cases that systems have unequal numbers of repeats of: {uneven[0]['cases']}, such as "
+            f"{uneven[0]['example']}; what is there counts, since no file says that there should be more",
+            "",
+        )
     if told.naive_times:
         yield Note(
             f"samples whose times have no zone and are no instants: {told.naive_times}; the native evidence keeps "

@@ -52,7 +52,8 @@ def open_store(root: Path) -> Store:
         if (root / "events").is_dir():
             read_marker(root)
         raise WarehouseError(
-            f"{root} is no warehouse yet; `opfield run` makes one there, or name another with --warehouse"
+            f"{root} is no warehouse yet; `opfield run` or `opfield ingest` makes one there, or name another with "
+            "--warehouse"
         )
     return Store(root)
 

@@ -12,12 +12,12 @@
 --   place: Where the file states it.
 --   stated: The figure as stated.
 --   over_scored: The same over what has a usable value, a failure's declared worth included; for samples and scored the
---     number of cells that files hold, and that succeeded.
+--     number of cells that files hold, and that came to an end without a failure, unscored ones included.
 --   over_samples: Plain mean over the same values; NULL for counts.
 --   over_declared: The same over every declared cell, with the worst of the declared range where there is no value; NULL
 --     where the metric declares no worst value. For samples and scored the number of declared cells.
---   unscored: Declared cells without a usable value; for samples and scored those that no file holds, and that did not
---     succeed.
+--   unscored: Declared cells without a usable value; for samples and scored those that no file holds, and that failed
+--     or never ended.
 --   agrees: Whether the figure is that over what is scored; NULL where that is unknown.
 --   difference: In words, what the file's figure is over, or by how much it is off.
 with statements as (
@@ -101,7 +101,7 @@ held as (
         campaign_id,
         candidate_id,
         count(*) filter (where coalesce(failure_code, '') not in ('missing', 'not_finished')) as samples,
-        count(*) filter (where status = 'success') as scored,
+        count(*) filter (where status = 'success' or failure_code = 'unscored') as completed,
     from cells
     semi join stated using (campaign_id, candidate_id)
     group by campaign_id, candidate_id
@@ -122,14 +122,14 @@ recomputed as (
         case stated.figure
             when 'mean' then means.over_scored
             when 'samples' then held.samples
-            when 'scored' then held.scored
+            when 'scored' then held.completed
         end as over_scored,
         means.over_samples,
         if(stated.figure = 'mean', means.over_declared, sizes.cells) as over_declared,
         case stated.figure
             when 'mean' then means.unscored
             when 'samples' then sizes.cells - held.samples
-            when 'scored' then sizes.cells - held.scored
+            when 'scored' then sizes.cells - held.completed
         end as unscored,
     from stated
     left join means using (campaign_id, candidate_id, metric)

@@ -311,3 +311,22 @@ def test_a_metric_is_asked_for_under_every_name_that_means_it(tmp_path: Path) ->
         metrics=("quality",),
     )
     assert rows == [{"samples": 3}]
+
+
+def test_samples_without_a_value_are_counted_with_their_places(tmp_path: Path) -> None:
+    files = [write_rows(tmp_path / "base.jsonl", FINE), write_rows(tmp_path / "new.jsonl", [*FINE, {"case": "c"}])]
+    (tmp_path / "read").mkdir()
+    with open_intake(request(*files), tmp_path / "read") as read_in:
+        texts = [note.text for note in read_in.notes]
+    assert "samples without a value of score (not_emitted): 1, such as new.jsonl: line 3" in texts
+
+
+def test_uneven_repeats_are_told_where_no_file_declares_them(tmp_path: Path) -> None:
+    base = [{"case": "a", "score": 0.1, "repeat": repeat} for repeat in range(3)]
+    files = [write_rows(tmp_path / "base.jsonl", base), write_rows(tmp_path / "new.jsonl", base[:2])]
+    (tmp_path / "read").mkdir()
+    with open_intake(request(*files), tmp_path / "read") as read_in:
+        texts = [note.text for note in read_in.notes]
+    assert any(
+        text.startswith("cases that systems have unequal numbers of repeats of: 1, such as a;") for text in texts
+    )

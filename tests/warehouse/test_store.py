@@ -70,7 +70,7 @@ def test_a_file_is_no_warehouse(tmp_path: Path, use: Callable[[Path], object]) -
 
 
 def test_a_folder_that_is_no_warehouse_says_how_to_make_one(tmp_path: Path) -> None:
-    with pytest.raises(WarehouseError, match="is no warehouse yet; `opfield run` makes one there"):
+    with pytest.raises(WarehouseError, match="is no warehouse yet; `opfield run` or `opfield ingest` makes one there"):
         open_store(tmp_path)
     assert list(tmp_path.iterdir()) == []
 

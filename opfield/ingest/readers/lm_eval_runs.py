@@ -138,9 +138,7 @@ def described(run: Run, runs: Sequence[Run]) -> Iterator[System | Note]:
         named = ", ".join(map(str, lacking[:3])) + (", …" if len(lacking) > 3 else "")
         yield Note(f"it states {len(lacking)} tasks that have no file of samples here: {named}", run.results.name)
     if run.unnamed is not None:
-        told = (
-            f"{run.unnamed} lies beside it and was not named, so it was not read; name it too"
-        )
+        told = f"{run.unnamed} lies beside it and was not named, so it was not read; name it too"
         yield Note(told, place.name)
     elif run.results is None:
         yield Note("there is no results file of its date, so the folder's name is taken for the model", place.name)
