@@ -127,9 +127,7 @@ def ingest_command(
         say("the same files were taken in before; nothing was appended")
     print_verdict(told, as_json=False)
     if stated["figures"]:
-        say(
-            f"figures that the files state: {stated['figures']}, of which {stated['disagree']} differ from what they hold"
-        )
+        say(f"figures that the files state: {stated['figures']}; other than what they hold: {stated['disagree']}")
         if stated["disagree"]:
             say('which, and by what: opfield sql "from stated_figures where not agrees"')
     return exit_code(told)

@@ -7,6 +7,7 @@ killed before it left behind belongs to no campaign, and the next intake sweeps 
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import tempfile
@@ -124,38 +125,50 @@ def _staging(root: Path) -> Iterator[Path]:
     try:
         make_folder(above)
         _sweep(root, above)
-        staging = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=above))
+        staging = Path(tempfile.mkdtemp(dir=above))
     except OSError:
         staging = Path(tempfile.mkdtemp(prefix="opfield-"))
     try:
-        yield staging
+        # Held for as long as this process lives, whatever ends it and wherever it runs.
+        with _locked(staging) as is_mine:
+            assert is_mine
+            yield staging
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+@contextmanager
+def _locked(staging: Path) -> Iterator[bool]:
+    """Hold the lock of a staging folder; give False where another process holds it."""
+    handle = os.open(staging / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(handle)
 
 
 def _sweep(root: Path, above: Path) -> None:
     """Remove what intakes that are dead left: their folders, and what they published of a campaign but its ledger."""
     for left in above.iterdir():
-        process = left.name.partition("-")[0]
-        if process.isdigit() and _is_alive(int(process)):
-            continue
-        with suppress(OSError, OpfieldError):
-            campaign_id = (left / _PUBLISHING).read_text()
-            with hold(root, campaign_id):
-                if not _is_there(root, campaign_id):
-                    for table in (*TABLE_NAMES, "digests"):
-                        shutil.rmtree(root / table / partition(campaign_id), ignore_errors=True)
-        shutil.rmtree(left, ignore_errors=True)
+        with suppress(OSError, OpfieldError), _locked(left) as is_dead:
+            if is_dead:
+                if (left / _PUBLISHING).exists():
+                    campaign_id = (left / _PUBLISHING).read_text()
+                    with hold(root, campaign_id):
+                        _unpublish(root, campaign_id)
+                shutil.rmtree(left, ignore_errors=True)
 
 
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+def _unpublish(root: Path, campaign_id: str) -> None:
+    """Remove the parts of a campaign that were published without its ledger."""
+    if not _is_there(root, campaign_id):
+        for table in (*TABLE_NAMES, "digests"):
+            shutil.rmtree(root / table / partition(campaign_id), ignore_errors=True)
 
 
 def _folder(path: Path) -> Path:
@@ -296,14 +309,15 @@ def _publish(stage: Path, root: Path, campaign_id: str) -> None:
         _move_blobs(stage, root)
         for table in (*(table for table in TABLE_NAMES if table != "events"), "digests", "events"):
             _move(stage, root, table, name)
-    except OSError as error:
-        raise storage_error(root, error) from error
+    except BaseException as error:
+        _unpublish(root, campaign_id)
+        if isinstance(error, OSError):
+            raise storage_error(root, error) from error
+        raise
 
 
 def _move(stage: Path, root: Path, table: str, name: str) -> None:
     source, target = stage / table / name, root / table / name
-    if not source.exists():
-        return
     if target.exists():
         # What an intake that was killed before its ledger was published left behind.
         shutil.rmtree(target)

@@ -13,6 +13,7 @@ import orjson
 from opfield.campaign.declaration import Campaign
 from opfield.campaign.prepare import Ingested, Prepared, prepare
 from opfield.core import Envelope, canonical_json, digest, seal
+from opfield.core.canonical import MAX_INTEGER
 from opfield.decision import Policy, binary_superiority, coverage, superiority
 from opfield.experiment import Case, InfrastructureFailure, Patch, TrialRequest, TrialResult, Workload
 from opfield.experiment.space import BASELINE_LABEL
@@ -129,7 +130,7 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > MAX_INTEGER:
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):
         return None

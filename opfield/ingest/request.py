@@ -54,8 +54,8 @@ class Request:
 def settled_metrics(stated: Iterable[MetricStated], request: Request) -> tuple[Metric, ...]:
     """Return the metrics of the campaign, in the order in which files state them.
 
-    Statements of one name are joined: the kind is continuous where they differ, and a bound is the wider one. The
-    user's changes come last.
+    The user's changes come first. Statements of one name are then joined: the kind is continuous where they differ, and
+    a bound is the wider one.
 
     Raises:
         IngestError: where statements contradict each other, or no metric is stated.
@@ -65,7 +65,7 @@ def settled_metrics(stated: Iterable[MetricStated], request: Request) -> tuple[M
     found: dict[str, MetricStated] = {}
     for each in stated:
         name = request.renames.get(each.metric.name, each.metric.name)
-        renamed = replace(each.metric, name=name)
+        renamed = replace(each.metric, name=name, **request.changes.get(name, {}))
         found[name] = MetricStated(_joined(found[name], each, renamed) if name in found else renamed, each.place)
     if not found:
         raise IngestError(
@@ -79,7 +79,7 @@ def settled_metrics(stated: Iterable[MetricStated], request: Request) -> tuple[M
     for name in (*request.metrics, *request.changes):
         if name not in found:
             raise unknown_name("metric", name, found)
-    return tuple(replace(each.metric, **request.changes.get(name, {})) for name, each in found.items())
+    return tuple(each.metric for each in found.values())
 
 
 def _joined(first: MetricStated, second: MetricStated, renamed: Metric) -> Metric:

@@ -2,7 +2,7 @@
 -- Grain: one row for each figure that a file states.
 -- Means are over cases, each the mean of its repeats, as comparisons are; over_samples is the plain mean over samples,
 -- which differs where cases have different numbers of repeats. A figure that the tool rounds is compared as rounded. A
--- campaign that was run has no row here.
+-- campaign that was run has no row here. A cell that no file holds bears no attempt.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate, or the baseline.
@@ -100,7 +100,7 @@ held as (
     select
         campaign_id,
         candidate_id,
-        count(*) filter (where coalesce(failure_code, '') not in ('missing', 'not_finished')) as samples,
+        count(*) filter (where attempts > 0) as samples,
         count(*) filter (where status = 'success' or failure_code = 'unscored') as completed,
     from cells
     semi join stated using (campaign_id, candidate_id)

@@ -15,7 +15,7 @@ stated as (
     select distinct on (campaign_id, case_id)
         campaign_id,
         case_id,
-        try_cast(groups['']::json as map(varchar, bigint)) as repeats,
+        try_cast(try_cast(groups[''] as json) as map(varchar, bigint)) as repeats,
     from cases
     semi join ragged using (campaign_id)
     where groups[''] is not null

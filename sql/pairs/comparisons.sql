@@ -13,7 +13,8 @@
 --   is_whole: Whether the projections hold what the ledger accepted, for the candidate and the baseline, and no
 --     case has more pairs than repeats.
 --   pairs: Pairs at which both arms have a usable value; NULL where not whole.
---   missing: Declared pairs at which they have not; NULL where not whole.
+--   missing: Declared pairs at which an arm lacks a usable value, or, where rounds are independent, some of them: such
+--     a pair counts among `pairs` too; NULL where not whole.
 --   cases: Cases with at least one pair; NULL where not whole.
 --   clusters: Independent units among them: clusters that the workload declares, and cases without one; NULL where not
 --     whole.
@@ -163,7 +164,7 @@ compared as (
         weighed.metric,
         comparison_of(
             weighed.is_whole,
-            weighed.pairs,
+            weighed.pairs + coalesce(partial_pairs.pairs, 0),
             weighed.summary,
             weighed.evidence,
             weighed.upper - weighed.lower,
@@ -172,6 +173,10 @@ compared as (
         ) as comparison,
     from weighed
     left join t_quantiles on weighed.evidence.df = t_quantiles.df
+    left join partial_pairs
+        on weighed.campaign_id = partial_pairs.campaign_id
+        and weighed.candidate_id = partial_pairs.candidate_id
+        and weighed.metric = partial_pairs.metric
 ),
 
 told as (

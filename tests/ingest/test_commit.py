@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -96,13 +97,17 @@ class Killed(BaseException):
     """What stands for the end of the process."""
 
 
-#: Moves before which an intake is killed: the first, one in the middle, the ledger, which is the last, and none.
-STEPS: Final = range(9) if os.environ.get("OPFIELD_TEST_WHOLE") else (0, 3, 7, 8)
+#: Moves before which an intake ends, and whether that ends the process too: the ledger's move is the last, number 7.
+STEPS: Final = (
+    [(stop, is_abrupt) for stop in range(9) for is_abrupt in (False, True)]
+    if os.environ.get("OPFIELD_TEST_WHOLE")
+    else [(3, True), (7, True), (7, False)]
+)
 
 
-@pytest.mark.parametrize("stop", STEPS)
+@pytest.mark.parametrize(("stop", "is_abrupt"), STEPS)
 def test_an_intake_that_is_killed_at_any_step_is_there_whole_or_not_at_all(
-    tmp_path: Path, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, stop: int
+    tmp_path: Path, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, stop: int, is_abrupt: bool
 ) -> None:
     root = tmp_path / "warehouse"
     steps = 0
@@ -119,9 +124,8 @@ def test_an_intake_that_is_killed_at_any_step_is_there_whole_or_not_at_all(
 
     with monkeypatch.context() as patch:
         patch.setattr(commit, "_move", stopping(commit._move))
-        # The process ends: nothing is cleaned up, and nobody bears its number any more.
-        patch.setattr(commit.shutil, "rmtree", lambda *_, **__: None)  # type: ignore[attr-defined]
-        patch.setattr(commit.os, "getpid", lambda: 999_999_999)  # type: ignore[attr-defined]
+        if is_abrupt:  # nothing is cleaned up
+            patch.setattr(commit.shutil, "rmtree", lambda *_, **__: None)  # type: ignore[attr-defined]
         with suppress(Killed):
             taken(root, *files)
     campaigns = rows(root, "select state, is_whole, pairs from comparisons inner join campaigns using (campaign_id)")
@@ -137,13 +141,14 @@ def test_an_intake_that_is_killed_at_any_step_is_there_whole_or_not_at_all(
 
 def test_what_a_killed_intake_left_in_staging_is_swept(tmp_path: Path, files: tuple[Path, Path]) -> None:
     taken(tmp_path / "warehouse", *files)
-    left = tmp_path / "warehouse" / ".staging" / "999999999-left"
-    living = tmp_path / "warehouse" / ".staging" / f"{os.getpid()}-mine"
+    left, living = (tmp_path / "warehouse" / ".staging" / name for name in ("left", "living"))
     for folder in (left, living):
         folder.mkdir()
-        (folder / "file").write_text("")
-    taken(tmp_path / "warehouse", *files)
-    assert (left.exists(), living.exists()) == (False, True)
+        (folder / "lock").touch()
+    with (living / "lock").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        taken(tmp_path / "warehouse", *files)
+        assert (left.exists(), living.exists()) == (False, True)
 
 
 def test_a_warehouse_that_cannot_be_written_says_so(

@@ -261,6 +261,11 @@ def test_two_inputs_alike_are_told_once_and_not_as_results_that_differ(tmp_path:
     assert "results that differ" not in told
 
 
+def test_repeats_of_one_system_that_are_equal_only_as_text_are_refused(tmp_path: Path) -> None:
+    base = [{"case": "a", "score": 0.1, "repeat": 1}, {"case": "a", "score": 0.9, "repeat": "1"}]
+    assert "repeat 1 is a number in one place and text in another" in refusal(tmp_path, base, FINE)
+
+
 def test_shared_repeats_that_are_equal_only_as_text_are_refused(tmp_path: Path) -> None:
     told = refusal(tmp_path, results({"a": 0.1}, repeat=1), results({"a": 0.2}, repeat="1"), coupling="common_seed")
     assert "repeat 1 is a number in one place and text in another" in told

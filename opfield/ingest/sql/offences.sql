@@ -72,9 +72,9 @@ repeats_alike as (
         min(place) filter (where repeat_type = 'text') as other_place,
         'write it alike in both' as remedy,
     from distinct_samples
-    where getvariable('coupling') <> 'none'
-    group by identity, repeat_key
-    having count(distinct repeat_type) > 1 and repeat_key is not null
+    where repeat_key is not null
+    group by identity, repeat_key, if(getvariable('coupling') = 'none', system, '')
+    having count(distinct repeat_type) > 1
 ),
 
 repeats_unnumbered as (

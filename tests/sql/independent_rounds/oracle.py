@@ -85,7 +85,7 @@ def compared(units: Sequence[Unit]) -> dict[str, float | None]:
     deltas = [each.delta for each in units if each.delta is not None]
     return {
         "pairs": len(deltas),
-        "missing": len(units) - len(deltas),
+        "missing": sum(not each.is_full for each in units),
         "cases": len(deltas),
         "mean_delta": fmean(deltas) if deltas else None,
         "standard_error": stdev(deltas) / math.sqrt(len(deltas)) if len(deltas) > 1 else None,
