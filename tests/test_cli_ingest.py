@@ -190,6 +190,7 @@ def test_a_survey_says_what_each_file_holds_and_what_stands_in_the_way(capfd: Ca
     (folder / "cut.json").write_text('{"version": 2, "status": "success", "eval": {"task": "t"')
     rows = {row["file"]: row for row in told_json(capfd, "survey", "logs")}
     assert rows["logs/notes.txt"]["reader"] is None
+    assert rows["logs/cut.json"]["reader"] == "inspect"  # and no row of the table, which takes any JSON
     assert "is cut off" in rows["logs/cut.json"]["refused"][0]
     out, _ = told(
         capfd, "survey", "table", "results.csv", "--candidate", "model", "--case", "question", "--metric", "score"

@@ -22,7 +22,7 @@ from opfield.campaign.reducer import CampaignState, reduce
 from opfield.campaign.signatures import check_signature
 from opfield.core import canonical_json, digest, parse_json, read_envelope
 from opfield.errors import HistoryError, OpfieldError, WarehouseError
-from opfield.experiment import candidate_id, workload_digest
+from opfield.experiment import candidate_id, uneven_repeats_digest, workload_digest
 from opfield.prob import coordinate_seed, read_seed
 from opfield.warehouse import ledger
 from opfield.warehouse.contract import projection_query
@@ -162,6 +162,8 @@ def _check_identities(root: Path, campaign_id: str, state: CampaignState) -> Ite
     workload = parse_json(find_artifact(root, campaign_id, state.started["workload_artifact"]))
     if workload_digest(workload) != identity["workload"]:
         yield Finding(folder, "identity", "the workload's digest does not follow from the kept cases")
+    if uneven_repeats_digest(workload) != identity.get("uneven_repeats"):
+        yield Finding(folder, "identity", "the kept cases declare other repeats than the campaign's identity")
     registered: dict[str, dict[str, Any]] = {}
     for event in ledger.read_events(root, campaign_id):
         if len(registered) == len(state.registered):

@@ -14,7 +14,7 @@ from opfield.campaign.evidence import TrialContext
 from opfield.campaign.judgeable import check_judgeable
 from opfield.core import canonical_json, digest
 from opfield.errors import DeclarationError, IdentityError
-from opfield.experiment import Candidate, baseline_candidate, runner_identity, workload_digest
+from opfield.experiment import Candidate, baseline_candidate, runner_identity, uneven_repeats_digest, workload_digest
 from opfield.warehouse.artifacts import Artifact, retain
 from opfield.warehouse.views import ViewSet
 
@@ -100,10 +100,10 @@ def prepare(campaign: Campaign, views: ViewSet, ingested: Ingested | None = None
         identity["confirms"] = campaign.confirms.as_json()
     uneven = _uneven_repeats(ingested, baseline, candidates)
     if uneven:
-        identity["uneven_repeats"] = digest("opfield/repeats/v1", canonical_json(uneven))
         for case in workload["cases"]:
             if case["case_id"] in uneven:
                 case["repeats"] = uneven[case["case_id"]]
+        identity["uneven_repeats"] = uneven_repeats_digest(workload)
     try:
         campaign_id = digest("opfield/campaign/v1", canonical_json(identity))
     except IdentityError as error:

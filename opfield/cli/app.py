@@ -103,7 +103,7 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
 
 
 def _interrupted() -> int:
-    err().print("interrupted; what was accepted is safe, and the same command goes on")
+    err().print("interrupted; what was accepted is safe, and the same command goes on, or, for an intake, starts anew")
     return EXIT_INTERRUPTED
 
 

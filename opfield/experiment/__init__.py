@@ -23,7 +23,7 @@ from opfield.experiment.trial import (
     runner_identity,
     runner_name,
 )
-from opfield.experiment.workload import Case, Workload, cases_of, workload_digest
+from opfield.experiment.workload import Case, Workload, cases_of, uneven_repeats_digest, workload_digest
 
 __all__ = [
     "Arm",
@@ -48,5 +48,6 @@ __all__ = [
     "propose_all",
     "runner_identity",
     "runner_name",
+    "uneven_repeats_digest",
     "workload_digest",
 ]

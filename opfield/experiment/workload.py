@@ -126,6 +126,16 @@ def workload_digest(workload: Mapping[str, Any]) -> str:
     return digest("opfield/workload/v1", canonical_json(identity))
 
 
+def uneven_repeats_digest(workload: Mapping[str, Any]) -> str | None:
+    """Return the identity of the repeats that cases declare for each arm; None where none does.
+
+    Args:
+        workload: its artifact form, whose cases may have a member `repeats`: candidate id to repeats.
+    """
+    uneven = {str(case["case_id"]): case["repeats"] for case in workload["cases"] if "repeats" in case}
+    return digest("opfield/repeats/v1", canonical_json(uneven)) if uneven else None
+
+
 def cases_of(inputs: Mapping[str, Any] | Iterable[Case]) -> tuple[Case, ...]:
     """Return cases from a mapping of id to input, or from cases as they are.
 

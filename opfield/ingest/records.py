@@ -267,6 +267,7 @@ class Reader:
             and the first bytes. Asked for each file of a folder that the user names.
         options: what it takes.
         tool: name of the tool for provenance; the reader's name where empty.
+        is_general: whether it reads files of no tool in particular: a survey asks it only where no other knows a file.
     """
 
     name: str
@@ -276,3 +277,4 @@ class Reader:
     recognizes: Callable[[Path], bool]
     options: tuple[ReaderOption, ...] = ()
     tool: str = ""
+    is_general: bool = False

@@ -70,7 +70,8 @@ def survey(
             if isinstance(source, Finding):
                 yield source
                 continue
-            taking = [reader for reader in readers if reader.recognizes(source.path)]
+            knowing = [reader for reader in readers if reader.recognizes(source.path)]
+            taking = [reader for reader in knowing if not reader.is_general] or knowing
             if not taking:
                 yield Finding(source.name, None)
             for reader in taking:

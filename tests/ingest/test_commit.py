@@ -160,3 +160,16 @@ def test_a_warehouse_that_cannot_be_written_says_so(
     monkeypatch.setattr(os, "rename", full)
     with pytest.raises(WarehouseError, match="No space left"):
         taken(tmp_path / "warehouse", *files)
+
+
+def test_the_audit_holds_uneven_repeats_to_the_campaigns_identity(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows_of = [{"case": "a", "score": 0.1 * repeat, "repeat": repeat} for repeat in range(3)]
+    files = write_rows(tmp_path / "base.jsonl", rows_of), write_rows(tmp_path / "new.jsonl", rows_of[:2])
+    told = taken(tmp_path / "warehouse", *files)
+    assert not audit(told.root).findings
+    monkeypatch.setattr("opfield.campaign.audit.uneven_repeats_digest", lambda _workload: "sha256:other")
+    assert [each.detail for each in audit(told.root).findings] == [
+        "the kept cases declare other repeats than the campaign's identity"
+    ]

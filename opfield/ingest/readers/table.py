@@ -145,4 +145,5 @@ reader = Reader(
     read=checked(read_table),
     recognizes=is_table,
     options=OPTIONS,
+    is_general=True,
 )
