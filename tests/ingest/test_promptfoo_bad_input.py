@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from opfield.ingest.readers.promptfoo import reader
 from opfield.ingest.records import IngestError, Note, Refused, Sample, System
+from tests.ingest.promptfoo_files import as_lines, document, result, written
 from tests.ingest.reading import only, read
-from tests.ingest.test_promptfoo import as_lines, document, result, written
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.99])

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from opfield.core import MissingReason, Status
 from opfield.ingest.readers.table import reader
-from opfield.ingest.records import IngestError, MetricStated, Note, Reading, Refused, Sample, Source, System
-from tests.ingest.reading import SHARED, needs_shared, only, read
+from opfield.ingest.records import IngestError, MetricStated, Note, Refused, Sample, System
+from tests.ingest.reading import only, read
+from tests.ingest.table_files import (
+    FORMATS,
+    write_csv,
+    write_jsonl,
+    write_parquet,
+)
 
 ROWS: list[dict[str, Any]] = [
     {"model": "old", "id": "a", "seed": 1, "score": 0.25, "text": "x"},
@@ -28,33 +30,6 @@ ROWS: list[dict[str, Any]] = [
 HOW: dict[str, Any] = {"candidate": "model", "case": ("id",), "repeat": "seed"}
 
 
-def _csv(path: Path, rows: list[dict[str, Any]]) -> None:
-    pl.DataFrame(rows).write_csv(path)
-
-
-def _jsonl(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
-def _json(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.write_text(json.dumps(rows, indent=1))
-
-
-def _parquet(path: Path, rows: list[dict[str, Any]]) -> None:
-    pq.write_table(pa.Table.from_pylist(rows), path)
-
-
-def _feather(path: Path, rows: list[dict[str, Any]]) -> None:
-    pyarrow.feather.write_feather(pa.Table.from_pylist(rows), path)
-
-
-def _stream(path: Path, rows: list[dict[str, Any]]) -> None:
-    table = pa.Table.from_pylist(rows)
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
-        writer.write_table(table)
-
-
-FORMATS = {"csv": _csv, "jsonl": _jsonl, "json": _json, "parquet": _parquet, "feather": _feather, "arrows": _stream}
 TYPED = ["jsonl", "json", "parquet", "feather", "arrows"]
 
 
@@ -116,7 +91,7 @@ def test_json_rows_are_kept_whole_and_others_keep_what_is_not_mapped(tmp_path: P
 def test_without_a_candidate_column_each_file_is_a_system_even_under_one_name(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
-        _csv(tmp_path / folder / "run.csv", ROWS[:1])
+        write_csv(tmp_path / folder / "run.csv", ROWS[:1])
     records = read(reader, tmp_path / "one" / "run.csv", tmp_path / "two" / "run.csv", metrics=("score",), case=("id",))
     assert [system.key for system in only(System, records)] == ["run.csv", "run.csv (2)"]
     assert [sample.system for sample in only(Sample, records)] == ["run.csv", "run.csv (2)"]
@@ -124,7 +99,7 @@ def test_without_a_candidate_column_each_file_is_a_system_even_under_one_name(tm
 
 def test_a_system_in_two_files_is_announced_once_and_before_its_first_sample(tmp_path: Path) -> None:
     for name in ("1.csv", "2.csv"):
-        _csv(tmp_path / name, ROWS)
+        write_csv(tmp_path / name, ROWS)
     records = read(reader, tmp_path / "1.csv", tmp_path / "2.csv", metrics=("score",), **HOW)
     kinds = [
         (type(r), getattr(r, "key", getattr(r, "system", None))) for r in records if isinstance(r, System | Sample)
@@ -134,7 +109,7 @@ def test_a_system_in_two_files_is_announced_once_and_before_its_first_sample(tmp
 
 
 def test_without_repeats_a_second_row_has_no_repeat(tmp_path: Path) -> None:
-    _jsonl(tmp_path / "r.jsonl", [ROWS[0], ROWS[0]])
+    write_jsonl(tmp_path / "r.jsonl", [ROWS[0], ROWS[0]])
     samples = only(Sample, read(reader, tmp_path / "r.jsonl", metrics=("score",), case=("id",)))
     assert [sample.repeat for sample in samples] == [None, None]
 
@@ -148,7 +123,7 @@ def test_keys_keep_their_type(tmp_path: Path, suffix: str) -> None:
 
 
 def test_a_json_column_of_1_and_text_1_gives_two_keys(tmp_path: Path) -> None:
-    _jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 1}, {"id": "1", "s": 1}])
+    write_jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 1}, {"id": "1", "s": 1}])
     samples = only(Sample, read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id",)))
     assert [sample.case.key for sample in samples] == [1, "1"]
 
@@ -160,13 +135,13 @@ def test_csv_keys_are_texts_as_they_are_written(tmp_path: Path) -> None:
 
 
 def test_a_key_of_several_columns_keeps_their_borders_and_types(tmp_path: Path) -> None:
-    _jsonl(tmp_path / "r.jsonl", [{"a": "x,y", "b": 1, "s": 1}, {"a": "x", "b": "y,1", "s": 1}])
+    write_jsonl(tmp_path / "r.jsonl", [{"a": "x,y", "b": 1, "s": 1}, {"a": "x", "b": "y,1", "s": 1}])
     samples = only(Sample, read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("a", "b")))
     assert [json.loads(str(sample.case.key)) for sample in samples] == [["x,y", 1], ["x", "y,1"]]
 
 
 def test_whole_floats_as_keys_are_integers_and_a_note_says_so(tmp_path: Path) -> None:
-    _parquet(tmp_path / "r.parquet", [{"id": 3.0, "s": 1}, {"id": 4.0, "s": 1}])
+    write_parquet(tmp_path / "r.parquet", [{"id": 3.0, "s": 1}, {"id": 4.0, "s": 1}])
     records = read(reader, tmp_path / "r.parquet", metrics=("s",), case=("id",))
     keys = [sample.case.key for sample in only(Sample, records)]
     assert keys == [3, 4]
@@ -176,7 +151,7 @@ def test_whole_floats_as_keys_are_integers_and_a_note_says_so(tmp_path: Path) ->
 
 @pytest.mark.parametrize("key", [None, "", "  ", "NaN", True, 1.5, 2.0**60, [1], {"a": 1}, "a\0b", "x" * 2000])
 def test_what_cannot_be_a_key_is_refused_with_its_line(tmp_path: Path, key: Any) -> None:
-    _jsonl(tmp_path / "r.jsonl", [{"id": "fine", "s": 1}, {"id": key, "s": 1}])
+    write_jsonl(tmp_path / "r.jsonl", [{"id": "fine", "s": 1}, {"id": key, "s": 1}])
     records = read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id",))
     (refused,) = only(Refused, records)
     assert refused.place == "r.jsonl: line 2"
@@ -240,7 +215,7 @@ def test_times_are_iso_text_as_keys_and_integers_of_all_kinds_are_integers(
 def test_what_stands_for_no_number_is_missing_with_its_reason(
     tmp_path: Path, stored: Any, value: float | None, missing: str | None
 ) -> None:
-    _jsonl(tmp_path / "r.jsonl", [{"id": "a", "s": stored}])
+    write_jsonl(tmp_path / "r.jsonl", [{"id": "a", "s": stored}])
     (sample,) = only(Sample, read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id",)))
     assert sample.values.get("s") == value
     assert sample.missing.get("s") == missing
@@ -248,7 +223,7 @@ def test_what_stands_for_no_number_is_missing_with_its_reason(
 
 
 def test_a_number_too_large_to_be_measured_is_told_of(tmp_path: Path) -> None:
-    _jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 2}, {"id": 2, "s": 1.7e308}, {"id": 3, "s": 1.7e308}])
+    write_jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 2}, {"id": 2, "s": 1.7e308}, {"id": 3, "s": 1.7e308}])
     (note,) = only(Note, read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id",)))
     assert note.place == "r.jsonl: line 2"
     assert "beyond 1e100" in note.text
@@ -267,7 +242,7 @@ def test_decimals_are_numbers_and_lists_and_structs_are_not(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("text", ["abc", "1,5", "85%", "1_000", "0x10", "١"])
 def test_text_that_is_no_number_is_refused_with_line_and_value(tmp_path: Path, text: str) -> None:
-    _jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 2}, {"id": 2, "s": text}])
+    write_jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 2}, {"id": 2, "s": text}])
     (refused,) = only(Refused, read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id",)))
     assert refused.place == "r.jsonl: line 2"
     assert repr(text) in refused.reason
@@ -275,14 +250,14 @@ def test_text_that_is_no_number_is_refused_with_line_and_value(tmp_path: Path, t
 
 
 def test_mixed_numbers_and_numeric_texts_are_read_and_told_of(tmp_path: Path) -> None:
-    _jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 2}, {"id": 2, "s": "0.5"}])
+    write_jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 2}, {"id": 2, "s": "0.5"}])
     records = read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id",))
     assert [sample.values["s"] for sample in only(Sample, records)] == [2.0, 0.5]
     assert only(Note, records)[0].place == "r.jsonl: line 2"
 
 
 def test_many_refusals_of_one_kind_are_cut_to_a_few_and_counted(tmp_path: Path) -> None:
-    _jsonl(tmp_path / "r.jsonl", [{"id": None, "s": 2}] * 5000)
+    write_jsonl(tmp_path / "r.jsonl", [{"id": None, "s": 2}] * 5000)
     refused = only(Refused, read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id",)))
     assert len(refused) == 6
     assert "5000 rows in all" in refused[-1].reason
@@ -296,8 +271,8 @@ def test_a_column_that_is_all_null_in_one_file_and_text_in_the_next_is_read_in_e
 
 
 def test_a_metric_that_one_file_lacks_is_missing_there_and_told_of(tmp_path: Path) -> None:
-    _jsonl(tmp_path / "1.jsonl", [{"id": 1, "s": 2, "t": 1}])
-    _csv(tmp_path / "2.csv", [{"id": 1, "s": 2}])
+    write_jsonl(tmp_path / "1.jsonl", [{"id": 1, "s": 2, "t": 1}])
+    write_csv(tmp_path / "2.csv", [{"id": 1, "s": 2}])
     records = read(reader, tmp_path / "1.jsonl", tmp_path / "2.csv", metrics=("s", "t"), case=("id",))
     assert not only(Refused, records)
     assert only(Sample, records)[1].missing == {"t": MissingReason.NOT_EMITTED}
@@ -341,7 +316,7 @@ def test_members_of_objects_are_columns_by_their_dotted_names(tmp_path: Path) ->
 
 
 def test_a_candidate_that_is_a_number_here_and_text_there_is_refused_with_both_places(tmp_path: Path) -> None:
-    _jsonl(tmp_path / "r.jsonl", [{"m": 1, "id": 1, "s": 1}, {"m": "1", "id": 1, "s": 1}])
+    write_jsonl(tmp_path / "r.jsonl", [{"m": 1, "id": 1, "s": 1}, {"m": "1", "id": 1, "s": 1}])
     (refused,) = only(Refused, read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id",), candidate="m"))
     assert refused.place == "r.jsonl: line 2"
     assert "r.jsonl: line 1" in refused.reason
@@ -353,7 +328,7 @@ def test_columns_that_describe_a_system_must_be_constant_for_it(tmp_path: Path) 
         {"m": "b", "t": 0.2, "id": 1, "s": 1},
         {"m": "a", "t": 0.3, "id": 2, "s": 1},
     ]
-    _jsonl(tmp_path / "r.jsonl", rows)
+    write_jsonl(tmp_path / "r.jsonl", rows)
     records = read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id",), candidate="m", says=("t",))
     assert [system.says for system in only(System, records)] == [
         {"candidate": "a", "t": 0.1},
@@ -369,7 +344,7 @@ def test_what_else_a_row_says_is_kept(tmp_path: Path) -> None:
         "id": 1, "s": 1, "task": "math", "q": "2+2?", "level": "hard", "doc": 7, "usd": 0.5, "in": 10, "out": 3.0,
         "sec": 1.5, "t0": "2026-01-01T00:00:00Z", "t1": "2026-01-01T00:00:02+00:00",
     }  # fmt: skip
-    _jsonl(tmp_path / "r.jsonl", [row])
+    write_jsonl(tmp_path / "r.jsonl", [row])
     options = {"input-tokens": "in", "output-tokens": "out"}
     (sample,) = only(
         Sample,
@@ -385,7 +360,7 @@ def test_what_else_a_row_says_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("absent", [None, "", "NA", float("nan")])
 def test_what_a_row_does_not_say_is_unknown_and_never_zero(tmp_path: Path, absent: Any) -> None:
-    _jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 1, "usd": absent, "in": absent, "g": None, "t": ""}])
+    write_jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 1, "usd": absent, "in": absent, "g": None, "t": ""}])
     options: dict[str, Any] = {"input-tokens": "in", "group": ("g",), "started": "t"}
     (sample,) = only(Sample, read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id",), cost="usd", **options))
     assert (sample.cost_usd, sample.input_tokens, sample.groups, sample.started_at) == (None, None, {}, None)
@@ -396,7 +371,7 @@ def test_what_a_row_does_not_say_is_unknown_and_never_zero(tmp_path: Path, absen
     [("cost", -1), ("input-tokens", 1.5), ("duration", "fast"), ("started", 1700000000), ("started", "soon")],
 )
 def test_amounts_and_times_that_cannot_be_are_refused(tmp_path: Path, role: str, value: Any) -> None:
-    _jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 1, "x": value}])
+    write_jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 1, "x": value}])
     (refused,) = only(Refused, read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id",), **{role: "x"}))
     assert "'x'" in refused.reason
     assert refused.place == "r.jsonl: line 1"
@@ -415,7 +390,7 @@ def test_a_text_of_an_error_is_a_failure_and_keeps_its_values(tmp_path: Path) ->
 
 def test_a_status_is_one_of_the_four_and_anything_else_is_refused_with_them(tmp_path: Path) -> None:
     statuses = ["success", "domain_failure", "infrastructure_failure", "cancelled", "ok", None]
-    _jsonl(tmp_path / "r.jsonl", [{"id": number, "s": 1, "st": status} for number, status in enumerate(statuses)])
+    write_jsonl(tmp_path / "r.jsonl", [{"id": number, "s": 1, "st": status} for number, status in enumerate(statuses)])
     records = read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id",), status="st")
     assert [sample.status for sample in only(Sample, records)] == [Status(str(status)) for status in statuses[:4]]
     assert [refused.place for refused in only(Refused, records)] == ["r.jsonl: line 5", "r.jsonl: line 6"]
@@ -423,14 +398,14 @@ def test_a_status_is_one_of_the_four_and_anything_else_is_refused_with_them(tmp_
 
 
 def test_an_error_beside_a_status_of_success_is_a_failure_and_told_of(tmp_path: Path) -> None:
-    _jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 1, "st": "success", "e": "boom"}])
+    write_jsonl(tmp_path / "r.jsonl", [{"id": 1, "s": 1, "st": "success", "e": "boom"}])
     records = read(reader, tmp_path / "r.jsonl", metrics=("s",), case=("id",), status="st", error="e")
     assert only(Sample, records)[0].status is Status.INFRASTRUCTURE_FAILURE
     assert "count as failures" in only(Note, records)[0].text
 
 
 def test_metrics_have_plain_definitions_unless_declared(tmp_path: Path) -> None:
-    _csv(tmp_path / "r.csv", ROWS)
+    write_csv(tmp_path / "r.csv", ROWS)
     (stated,) = only(MetricStated, read(reader, tmp_path / "r.csv", metrics=("score",), **HOW))
     metric = stated.metric
     assert (metric.name, metric.direction, metric.kind, metric.lower, metric.upper) == (
@@ -443,61 +418,3 @@ def test_a_header_without_rows_announces_the_system_and_says_so(tmp_path: Path) 
     records = read(reader, tmp_path / "r.csv", metrics=("s",), case=("id",))
     assert [system.key for system in only(System, records)] == ["r.csv"]
     assert only(Note, records)[0].text == "the file has a header and no rows"
-
-
-TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1)
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.one_of(st.integers(-(2**53), 2**53), TEXTS),
-            st.one_of(st.none(), st.floats(-1e99, 1e99)),
-        ),
-        min_size=1,
-        max_size=20,
-    )
-)
-@settings(max_examples=60, deadline=None)
-def test_every_row_is_a_sample_or_a_refusal_and_values_are_exact(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str | int, float | None]]
-) -> None:
-    path = tmp_path_factory.mktemp("rows") / "r.jsonl"
-    _jsonl(path, [{"id": key, "s": value} for key, value in rows])
-    records = read(reader, path, metrics=("s",), case=("id",))
-    expected = [(key, value) for key, value in rows if isinstance(key, int) or (key.strip() and key.lower() != "nan")]
-    assert [(sample.case.key, sample.values.get("s")) for sample in only(Sample, records)] == expected
-
-
-@needs_shared
-def test_the_same_run_as_polars_sees_it() -> None:
-    path = SHARED / "trec/AmenRa__ranx/tests/unit/ranx/test_data/run.parquet"
-    samples = only(Sample, read(reader, path, metrics=("score",), case=("q_id", "doc_id")))
-    expected = [(json.dumps([q, d], separators=(",", ":")), s) for q, d, s in pl.read_parquet(path).iter_rows()]
-    assert [(sample.case.key, sample.values["score"]) for sample in samples] == expected
-
-
-@needs_shared
-@pytest.mark.parametrize(("arm", "count"), [("baseline", 42), ("polydev", 40)])
-def test_costs_of_a_real_log_add_up_to_what_polars_adds_up(arm: str, count: int) -> None:
-    path = SHARED / "swebench/backspacevenkat__polydev-swe-bench/results" / arm / "metrics.jsonl"
-    records = read(
-        reader, path, metrics=("metrics.turns",), case=("instance_id",), error="error", cost="metrics.cost_usd",
-        duration="metrics.duration_sec",
-    )  # fmt: skip
-    assert not only(Refused, records)
-    samples = only(Sample, records)
-    assert len(samples) == count
-    frame = pl.read_ndjson(path, infer_schema_length=None).unnest("metrics")
-    assert [sample.cost_usd for sample in samples] == frame["cost_usd"].to_list()
-    assert [sample.values["metrics.turns"] for sample in samples] == frame["turns"].to_list()
-
-
-def test_progress_adds_up_to_the_size_of_the_files(tmp_path: Path) -> None:
-    for suffix in ("csv", "jsonl", "parquet", "feather", "arrows"):
-        path = tmp_path / f"r.{suffix}"
-        FORMATS[suffix](path, [{"id": number, "s": 1} for number in range(5000)])
-        told: list[int] = []
-        advance: Callable[[int], None] = told.append
-        list(reader.read(Reading([Source(path, path.name)], {"case": ("id",)}, ("s",), advance)))
-        assert 0.8 * path.stat().st_size <= sum(told) <= path.stat().st_size, suffix
