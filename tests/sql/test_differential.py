@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -168,7 +169,7 @@ def several(draw: st.DrawFn) -> Several:
 # Not shrunk: an example takes seconds, and a failure names the one campaign that is judged otherwise.
 @given(drawn=several())
 @settings(
-    max_examples=2,
+    max_examples=4 if os.environ.get("OPFIELD_TEST_WHOLE") else 1,
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     report_multiple_bugs=False,

@@ -26,6 +26,7 @@ EMPTY = (
     "stated_repeats",
     "independent_repeats",
     "independent_cells",
+    "partial_pairs",
     "arm_spreads",
     "case_noise",
     "contenders",
