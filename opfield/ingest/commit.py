@@ -107,7 +107,7 @@ def ingest(
                     appended = _record(stage, prepared, intake, progress or Silence())
                     (staging / _PUBLISHING).write_text(campaign_id)
                     _publish(stage, root, campaign_id)
-        cells = sum(row["repeats"] for row in intake.rows("select repeats from grid"))
+        cells = int(intake.rows("select sum(repeats) as cells from grid")[0]["cells"])
     return Taken(campaign_id, root, appended, cells, notes)
 
 
@@ -211,7 +211,7 @@ def _record(stage: Path, prepared: Prepared, intake: Intake, progress: Progress)
 
 
 def _accept_cells(writer: CampaignWriter, prepared: Prepared, intake: Intake, progress: Progress, stage: Path) -> None:
-    labels = {arm.system.key: BASELINE_LABEL if arm.is_baseline else arm.system.label for arm in intake.arms}
+    labels = {arm.system.key: arm.campaign_label for arm in intake.arms}
     ids = {each.label: each.id for each in (prepared.baseline, *prepared.candidates)}
     arms = {key: (ids[label], "baseline" if label == BASELINE_LABEL else "candidate") for key, label in labels.items()}
     schemas = {key: f"opfield.sample/{name}" for key, name in intake.told.readers.items()}

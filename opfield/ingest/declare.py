@@ -186,7 +186,7 @@ def _options(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _stated(intake: Intake) -> tuple[Mapping[str, Any], ...]:
-    labels = {arm.system.key: BASELINE_LABEL if arm.is_baseline else arm.system.label for arm in intake.arms}
+    labels = {arm.system.key: arm.campaign_label for arm in intake.arms}
     known = {metric.name for metric in intake.metrics}
     return tuple(
         {

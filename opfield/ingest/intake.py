@@ -54,6 +54,11 @@ class Arm:
     system: System
     is_baseline: bool
 
+    @property
+    def campaign_label(self) -> str:
+        """What the campaign calls it: every baseline is `baseline`."""
+        return BASELINE_LABEL if self.is_baseline else self.system.label
+
 
 @dataclass(frozen=True, slots=True)
 class Intake:

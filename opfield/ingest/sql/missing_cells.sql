@@ -4,7 +4,6 @@ with squares as (
     select
         system,
         case_id,
-        is_declared,
         absence,
         unnest(range(repeats))::integer as repeat,
     from grid
@@ -15,7 +14,6 @@ select
     squares.system,
     squares.case_id,
     squares.repeat,
-    squares.is_declared,
     squares.absence,
 from squares
 anti join placed_samples using (system, case_id, repeat)
