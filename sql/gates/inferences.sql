@@ -2,8 +2,8 @@
 -- Grain: one row for each declared candidate, gate of a kind that infers a mean, scope, look and line.
 -- A value gate with gaps passes only under the worst fill of what is missing and fails only under the best: `p_above`
 -- and `low` are those of the worst fill, `p_below` and `high` those of the best. Student's t takes the greatest spread
--- of any fill beside them, and the noise of repeats is told only where every pair was found: otherwise a missing
--- outlier would speak for the side that lost it.
+-- of any fill beside them, and what one value throughout would tell where a fill could make it so; the noise of repeats
+-- is told only where every pair was found: otherwise a missing outlier would speak for the side that lost it.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.
@@ -125,6 +125,9 @@ limited as (
             ),
             true
         ) as is_binary,
+        missing > 0
+        and is_constant({'least': best.least, 'greatest': worst.greatest, 'size': greatest(worst.size, best.size)})
+            as can_be_constant,
         t_quantile_at(
             1 - alpha, if(infers_to = 'these_cases', noise_df, clusters - 1)
         ) as t_alpha,
@@ -171,12 +174,21 @@ weighed as (
             when method = 'score' and not is_binary then 'a value of the binary metric is neither 0 nor 1'
             when method = 't' and clusters < min_cases
                 then format('independent units: {}, at least {} are asked by Student''s t', clusters, try_cast(min_cases as bigint))
-            when method = 'constant' and (lower is null or upper is null)
+            when (method = 'constant' or (method = 't' and can_be_constant)) and (lower is null or upper is null)
                 then 'every case gave one value, which says nothing about others unless a declared range bounds them'
             when method = 'bounded' and clusters < cases
                 then 'a bounded method needs independent cases, and some share a cluster'
         end as obstacle,
     from lined
+),
+
+-- Of the fills that give every case one value the greatest is the worst for what is above the line, the least for what
+-- is below.
+filled as (
+    select
+        *,
+        method = 't' and can_be_constant and evidence.standard_error > 0 as is_doubted,
+    from weighed
 ),
 
 inferred as (
@@ -196,14 +208,33 @@ inferred as (
         missing,
         if(problem is null, estimate, null) as estimate,
         scale,
-        if(obstacle is null, mean_low(evidence, alpha, t_alpha, bounded_low), null) as low,
-        if(obstacle is null, -mean_low(counter_evidence, alpha, t_alpha, -bounded_high), null) as high,
-        if(obstacle is null, mean_tail(evidence, line), null) as p_above,
-        if(obstacle is null, mean_tail(counter_evidence, -line), null) as p_below,
+        case
+            when obstacle is null then least(
+                mean_low(evidence, alpha, t_alpha, bounded_low),
+                if(is_doubted, constant_low(worst.greatest, lower, clusters, alpha), null)
+            )
+        end as low,
+        case
+            when obstacle is null then greatest(
+                -mean_low(counter_evidence, alpha, t_alpha, -bounded_high),
+                if(is_doubted, -constant_low(-best.least, -upper, clusters, alpha), null)
+            )
+        end as high,
+        case
+            when obstacle is null then greatest(
+                mean_tail(evidence, line), if(is_doubted, constant_tail(worst.greatest, lower, clusters, line), null)
+            )
+        end as p_above,
+        case
+            when obstacle is null then greatest(
+                mean_tail(counter_evidence, -line),
+                if(is_doubted, constant_tail(-best.least, -upper, clusters, -line), null)
+            )
+        end as p_below,
         coalesce(clusters < min_cases, false) as is_too_few,
         is_comparable and problem is null and cases > 0 as has_evidence,
         obstacle as problem,
-    from weighed
+    from filled
 )
 
 select * from inferred

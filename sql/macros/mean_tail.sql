@@ -13,10 +13,6 @@ create macro mean_tail(evidence, line) as
             normal_tail(tango_score(evidence.gains, evidence.losses, evidence.cases, line)),
             if(line >= 0, sign_test_tail(evidence.gains, evidence.gains + evidence.losses), 0e0)
         )
-        when evidence.method = 'constant' then case
-            when evidence.mean <= line then 1e0
-            when line < evidence.lower then 0e0
-            else ((line - evidence.lower) / (evidence.mean - evidence.lower)) ** evidence.cases
-        end
+        when evidence.method = 'constant' then constant_tail(evidence.mean, evidence.lower, evidence.cases, line)
         when evidence.method = 'bounded' then if(line < evidence.lower, 0e0, least(1, exp(-evidence.log_wealth)))
     end

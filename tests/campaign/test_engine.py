@@ -304,7 +304,7 @@ def test_secrets_named_by_the_campaign_never_reach_the_warehouse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SMALL_API_KEY", "hunter2-hunter2")
-    run(small(run=leaks, secrets=("SMALL_API_KEY",)), tmp_path)
+    run(small(run=leaks, secrets=("SMALL_API_KEY",), limits=of.Limits(attempts=1, pause_after=50)), tmp_path)
     assert rows(tmp_path, "select count(*) as n from cells where failure_message like '%***%'") == [{"n": 12}]
     kept = [path for path in tmp_path.rglob("*") if path.is_file() and b"hunter2" in path.read_bytes()]
     contents = [row["content"] for row in rows(tmp_path, "select content from artifacts where content is not null")]

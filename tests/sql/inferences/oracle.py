@@ -163,7 +163,7 @@ def infer(units: Sequence[Unit], asked: Question) -> Inference:
         return Inference()
     if asked.method == "repeats" and (any(unit.missing or len(unit.pairs) < 2 for unit in units)):
         return Inference()
-    if asked.method == "constant" and not math.isfinite(asked.lower + asked.upper):
+    if (asked.method == "constant" or can_be_one_value(units, asked)) and not math.isfinite(asked.lower + asked.upper):
         return Inference()
     if math.isnan(_mean_low(units)) and math.isnan(_mean_high(units)):
         return Inference()
@@ -176,6 +176,13 @@ def infer(units: Sequence[Unit], asked: Question) -> Inference:
         Question(-asked.line, asked.alpha, asked.method, -asked.upper, -asked.lower),
     )
     return Inference(above[0], None if below[0] is None else -below[0], above[1], below[1])
+
+
+def can_be_one_value(units: Sequence[Unit], asked: Question) -> bool:
+    """Return whether Student's t judges units with gaps of which a fill could make one value throughout."""
+    if asked.method != "t" or not any(unit.missing for unit in units):
+        return False
+    return max(unit.low for unit in units) - min(unit.high for unit in units) < 1e-12
 
 
 def standard_error(units: Sequence[Unit]) -> float:
@@ -208,7 +215,11 @@ def _one_side(units: Sequence[Unit], asked: Question) -> tuple[float | None, flo
     clusters = len({unit.cluster for unit in units})
     if asked.method == "t":
         error, df = standard_error(units), clusters - 1
-        return float(mean - stats.t.ppf(1 - alpha, df) * error), float(stats.t.sf((mean - line) / error, df))
+        told = float(mean - stats.t.ppf(1 - alpha, df) * error), float(stats.t.sf((mean - line) / error, df))
+        if can_be_one_value(units, asked):
+            doubt = _one_value(max(unit.low for unit in units), clusters, asked)
+            told = min(told[0], doubt[0]), max(told[1], doubt[1])
+        return told
     if asked.method == "repeats":
         error, degrees = noise(units)
         if error == 0:
@@ -224,11 +235,7 @@ def _one_side(units: Sequence[Unit], asked: Question) -> tuple[float | None, flo
         limit = score_limit(gains, losses, len(units), float(stats.norm.ppf(1 - alpha)))
         return limit, max(_score_tail(gains, losses, len(units), line), veto)
     if asked.method == "constant":
-        # The true share of cases below the value is s; so many of them miss it with (1 - s)^clusters.
-        limit = mean - (mean - asked.lower) * (1 - alpha ** (1 / clusters))
-        if mean <= line:
-            return limit, 1.0
-        return limit, 0.0 if line < asked.lower else ((line - asked.lower) / (mean - asked.lower)) ** clusters
+        return _one_value(mean, clusters, asked)
     sample = [unit.low for unit in units]
     tail = 0.0 if line < asked.lower else min(1.0, math.exp(-_log_wealth(sample, asked.lower, line)))
     goal = -math.log(alpha)
@@ -236,6 +243,14 @@ def _one_side(units: Sequence[Unit], asked: Question) -> tuple[float | None, flo
         return asked.lower, tail
     limit = brentq(lambda m: _log_wealth(sample, asked.lower, m) - goal, asked.lower + 1e-9, mean, xtol=1e-12)
     return float(limit), tail
+
+
+def _one_value(value: float, clusters: int, asked: Question) -> tuple[float, float]:
+    """Return the limit and tail of one value throughout: if s is the share below it, (1 - s)^clusters miss it."""
+    limit = value - (value - asked.lower) * (1 - asked.alpha ** (1 / clusters))
+    if value <= asked.line:
+        return limit, 1.0
+    return limit, 0.0 if asked.line < asked.lower else ((asked.line - asked.lower) / (value - asked.lower)) ** clusters
 
 
 def _score_tail(gains: int, losses: int, n: int, line: float) -> float:

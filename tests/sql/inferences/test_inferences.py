@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from tests.sql.inferences.asking import question_of, units_of
 from tests.sql.inferences.drawing import Inferring
-from tests.sql.inferences.oracle import Question, Unit, infer
+from tests.sql.inferences.oracle import Question, Unit, infer, method_of
 
 Told = dict[str, dict[str, list[dict[str, Any]]]]
 
@@ -59,18 +60,22 @@ def test_no_fill_of_what_is_missing_is_stronger_than_what_is_told() -> None:
     for _ in range(300):
         size = chance.randint(2, 8)
         units = []
+        one_value = chance.choice([None, None, chance.uniform(-1, 1)])
         for ix in range(size):
-            low = chance.uniform(-1, 1)
-            high = low if chance.random() < 0.6 else low + chance.uniform(0, 2)
-            units.append(Unit(f"k{ix // chance.choice([1, 2])}", 0, low, low, high))
+            low = high = one_value or chance.uniform(-1, 1)
+            if chance.random() < 0.4:
+                low, high = low - chance.uniform(0, 1), low + chance.uniform(0, 1)
+            units.append(Unit(f"k{ix // chance.choice([1, 2])}", int(low < high), low, low, high))
         if len({unit.cluster for unit in units}) < 2 or all(unit.low == unit.high for unit in units):
             continue
         asked = Question(chance.uniform(-1, 1), 0.025, "t", -2.0, 2.0)
         told = infer(units, asked)
         for _ in range(30):
             values = [chance.choice([unit.low, unit.high, chance.uniform(unit.low, unit.high)]) for unit in units]
+            if one_value and chance.random() < 0.3:
+                values = [one_value] * size
             filled = [Unit(unit.cluster, 0, x, x, x) for unit, x in zip(units, values, strict=True)]
-            truth = infer(filled, asked)
+            truth = infer(filled, replace(asked, method=method_of(filled, "cases_like_these", "by_kind", False)))
             for bound, true in ((told.p_above, truth.p_above), (told.p_below, truth.p_below)):
                 assert bound is not None
                 assert true is not None
