@@ -6,3 +6,5 @@ from hypothesis import settings
 
 settings.register_profile("opfield", deadline=None)
 settings.load_profile("opfield")
+
+pytest_plugins = ["tests.browser"]
