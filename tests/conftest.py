@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
+from tests.browser import browser as browser
+
 settings.register_profile("opfield", deadline=None)
 settings.load_profile("opfield")
-
-pytest_plugins = ["tests.browser"]
