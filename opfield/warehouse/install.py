@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
 
 import duckdb
 
+from opfield.core import canonical_json, digest
 from opfield.warehouse.contract import TableContract
 from opfield.warehouse.sql_text import macro_body, macro_signature
 from opfield.warehouse.views import Relation, ViewSet
+
+#: Start of the line of `open.sql` that bears the digest of what it was rendered from.
+RENDERED_FROM: Final = "-- Rendered from "
 
 
 def install(
@@ -69,6 +75,19 @@ def install_some(
             con.execute(_create_view(name, sql, temporary))
 
 
+def rendered_from(views: ViewSet, contract_tables: Mapping[str, TableContract]) -> str:
+    """Return a digest of all that the text of `open.sql` depends on, which is much cheaper to have than the text.
+
+    It covers the relations and tables, and the code that renders them.
+    """
+    code = [(Path(__file__).with_name(f"{module}.py")).read_bytes() for module in ("install", "sql_text", "views")]
+    tables = {
+        table.name: [table.comment, *([each.name, each.comment] for each in table.columns)]
+        for table in contract_tables.values()
+    }
+    return digest("opfield/open-sql/v1", *code, canonical_json({"tables": tables, "relations": views.sources()}))
+
+
 def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract]) -> str:
     """Return the text of `open.sql`: all that a DuckDB shell standing in the folder needs.
 
@@ -88,6 +107,7 @@ def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract]) -> st
     title = (
         "-- All tables and views of this warehouse. From this folder: duckdb -init open.sql\n"
         "-- From elsewhere: set variable root = 'path of this folder'; then .read open.sql\n"
+        f"{RENDERED_FROM}{rendered_from(views, contract_tables)}\n"
     )
     return title + "".join(f"{each};\n" for each in statements)
 

@@ -14,7 +14,7 @@ from opfield.core import canonical_json, digest
 from opfield.errors import WarehouseError
 from opfield.warehouse.contract import TABLE_NAMES, arrow_schema, load_contract
 from opfield.warehouse.durable import make_folder, write_bytes_unless_equal
-from opfield.warehouse.install import open_sql
+from opfield.warehouse.install import RENDERED_FROM, open_sql, rendered_from
 from opfield.warehouse.layout import EMPTY, FIRST, MARKER, NO_CAMPAIGN, OPEN_SQL, table_folder
 from opfield.warehouse.ledger import write_parquet
 from opfield.warehouse.locate import contract_folder
@@ -73,7 +73,7 @@ def create_store(root: Path) -> Store:
     except OSError as error:
         raise WarehouseError(f"{root} cannot be made ({error.strerror}); name another with --warehouse") from None
     files = {f"{name}.sql": (contract_folder() / f"{name}.sql").read_bytes() for name in TABLE_NAMES}
-    files[OPEN_SQL] = open_sql(load_views(), load_contract()).encode()
+    files[OPEN_SQL] = _open_sql(root, known.get(OPEN_SQL))
     for table in TABLE_NAMES:
         name = f"{table}/{NO_CAMPAIGN}/{EMPTY}"
         files[name] = _zero_rows(root, table, known.get(name))
@@ -150,13 +150,28 @@ def _signed(told: dict[str, Any]) -> bytes:
     return canonical_json({**told, "digest": digest("opfield/marker/v1", canonical_json(told))}) + b"\n"
 
 
+def _open_sql(root: Path, known_digest: str | None) -> bytes:
+    """Return the bytes of `open.sql`: those that stand, where they are vouched for and of the installed relations."""
+    views, tables = load_views(is_checked=False), load_contract()
+    standing = _vouched(root / OPEN_SQL, known_digest)
+    if standing is not None and f"{RENDERED_FROM}{rendered_from(views, tables)}\n".encode() in standing:
+        return standing
+    return open_sql(views, tables).encode()
+
+
 def _zero_rows(root: Path, table: str, known_digest: str | None) -> bytes:
     """Return the bytes of a table's zero-row file: those that stand, where the marker vouches for them."""
-    path = root / table / NO_CAMPAIGN / EMPTY
-    if known_digest is not None and path.exists():
-        content = path.read_bytes()
-        if hashlib.sha256(content).hexdigest() == known_digest:
-            return content
+    standing = _vouched(root / table / NO_CAMPAIGN / EMPTY, known_digest)
+    if standing is not None:
+        return standing
     buffer = io.BytesIO()
     write_parquet(arrow_schema(table).empty_table(), buffer)
     return buffer.getvalue()
+
+
+def _vouched(path: Path, known_digest: str | None) -> bytes | None:
+    """Return the bytes of a file that the marker vouches for; None where it is not there, or another."""
+    if known_digest is None or not path.exists():
+        return None
+    content = path.read_bytes()
+    return content if hashlib.sha256(content).hexdigest() == known_digest else None

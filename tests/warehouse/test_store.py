@@ -6,16 +6,20 @@ import multiprocessing
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from opfield.core import canonical_json
 from opfield.errors import OpfieldError, WarehouseError
+from opfield.warehouse import store
 from opfield.warehouse.contract import TABLE_NAMES
 from opfield.warehouse.files import check_shared_files, check_strays
+from opfield.warehouse.install import open_sql
 from opfield.warehouse.layout import EMPTY, FIRST, MARKER, NO_CAMPAIGN, table_folder
 from opfield.warehouse.session import open_warehouse
 from opfield.warehouse.store import create_store, open_partition, open_store
+from opfield.warehouse.views import load_views
 
 CAMPAIGN = "sha256:" + "ab" * 32
 
@@ -127,6 +131,26 @@ def test_the_next_writer_mends_what_every_warehouse_has(root: Path) -> None:
     create_store(root)
     open_partition(root, CAMPAIGN)
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+def test_open_sql_is_rendered_again_only_where_what_it_is_rendered_from_differs(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendered: list[int] = []
+
+    def counted(*given: Any) -> str:
+        rendered.append(1)
+        return open_sql(*given)
+
+    monkeypatch.setattr(store, "open_sql", counted)
+    create_store(root)
+    assert rendered == []
+    views = load_views()
+    monkeypatch.setattr(store, "load_views", lambda **_: views.restricted(["coverage"]))
+    create_store(root)
+    assert rendered == [1]
+    assert "gate_harm" not in (root / "open.sql").read_text()
+    assert findings(root) == []
 
 
 def test_a_missing_zero_row_file_is_told_to_a_writer_that_cannot_mend_it(root: Path) -> None:
