@@ -75,6 +75,7 @@ judged as (
                 )
                 || if(at_least is null, '', format(', at least {} asked', in_words(at_least)))
                 || if(at_most is null, '', format(', at most {} asked', in_words(at_most)))
+                || if(status = 'indeterminate', range_remedy(metric, low, high), '')
         end as message,
         if(low = high, low, null) as value,
         coalesce(at_most, at_least) as threshold,

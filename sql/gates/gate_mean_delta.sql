@@ -34,6 +34,10 @@ select
             format(
                 '; pairs missing: {}, with them it lies between {} and {}',
                 bounds.missing, in_words(bounds.mean_delta_low), in_words(bounds.mean_delta_high)
+            ) || if(
+                status = 'indeterminate',
+                range_remedy(policy_gates.metric, bounds.mean_delta_low, bounds.mean_delta_high),
+                ''
             ),
             ''
         )

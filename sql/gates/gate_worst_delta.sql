@@ -31,7 +31,12 @@ select
             policy_gates.metric, in_words(bounds.min_delta), in_words(policy_gates.threshold)
         ) || if(
             bounds.missing > 0,
-            format('; pairs missing: {}, with them it is at worst {}', bounds.missing, in_words(bounds.min_delta_low)),
+            format('; pairs missing: {}, with them it is at worst {}', bounds.missing, in_words(bounds.min_delta_low))
+                || if(
+                    status = 'indeterminate',
+                    range_remedy(policy_gates.metric, bounds.min_delta_low, bounds.min_delta_low),
+                    ''
+                ),
             ''
         )
     end as message,

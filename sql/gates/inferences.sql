@@ -46,6 +46,7 @@ with asked as (
         coalesce(integrity.is_comparable, false) as is_comparable,
         quantities.lower,
         quantities.upper,
+        quantities.metric,
         quantities.is_score,
     from inference_gates
     inner join declarations using (campaign_id)
@@ -169,6 +170,7 @@ weighed as (
             when cases = 0 then no_case_message()
             when (worst.mean is null and best.mean is null) or (method = 't' and (worst.mean is null or best.mean is null))
                 then format('missing: {}, and nothing bounds what they could be worth', missing)
+                    || range_remedy(metric, lower, upper)
             when method = 'repeats' and (noise is null or missing > 0)
                 then format('missing: {}, so that the noise of repeats is unknown', missing)
             when method = 'score' and not is_binary then 'a value of the binary metric is neither 0 nor 1'
@@ -176,6 +178,7 @@ weighed as (
                 then format('independent units: {}, at least {} are asked by Student''s t', clusters, try_cast(min_cases as bigint))
             when (method = 'constant' or (method = 't' and can_be_constant)) and (lower is null or upper is null)
                 then 'every case gave one value, which says nothing about others unless a declared range bounds them'
+                    || range_remedy(metric, lower, upper)
             when method = 'bounded' and clusters < cases
                 then 'a bounded method needs independent cases, and some share a cluster'
         end as obstacle,

@@ -90,6 +90,28 @@ def test_mean_delta_says_value_bound_and_reason(write: Write, read: Read) -> Non
     assert (value, threshold) == (0.25, 0.0)
 
 
+def test_a_gap_without_a_declared_range_names_the_remedy(write: Write, read: Read) -> None:
+    gates = [
+        {"kind": "mean_delta", "metric": "open", "threshold": 0.0},
+        {"kind": "mean_delta", "metric": "half", "threshold": 0.0},
+        {"kind": "mean_delta", "metric": "declared", "threshold": 0.0},
+        {"kind": "worst_delta", "metric": "open", "threshold": 0.0},
+        {"kind": "worst_delta", "metric": "open", "threshold": 0.5},  # it fails, whatever is missing
+        {"kind": "candidate_mean", "metric": "open", "options": {"at_least": 0}},
+        {"kind": "candidate_mean", "metric": "half", "options": {"at_most": -1}},  # likewise
+    ]
+    metrics = [Metric("open"), Metric("half", 1, 0, None), Metric("declared", 1, 0, 1)]
+    trials = [
+        Trial(who, case, 0, {each.metric: value for each in metrics})
+        for who, case, value in [*PAIR, ("c1", "a", 0.75), ("c1", "b", None)]
+    ]
+    named = [{**gate, "name": str(ix)} for ix, gate in enumerate(gates)]
+    write(Campaign(cases={"a": {}, "b": {}}, metrics=metrics, gates=named, trials=trials))
+    rows = read("select name, metric, message from gate_results order by gate_ix")
+    remedy = "; declare both ends of the range of {0}, for an intake with --bounds {0}=LOW:HIGH"
+    assert [row["name"] for row in rows if remedy.format(row["metric"]) in row["message"]] == ["0", "1", "3", "5"]
+
+
 @pytest.mark.parametrize(
     ("threshold", "values", "metric", "expected"),
     [
