@@ -111,6 +111,17 @@ plans as (
     group by campaign_id
 ),
 
+-- A pair that lacks rounds has a value and is missing as well.
+partial as (
+    select
+        campaign_id,
+        candidate_id,
+        metric,
+        count(*) as pairs,
+    from partial_pairs
+    group by campaign_id, candidate_id, metric
+),
+
 declared as (
     select
         declared_candidates.campaign_id,
@@ -164,7 +175,7 @@ compared as (
         weighed.metric,
         comparison_of(
             weighed.is_whole,
-            weighed.pairs + coalesce(partial_pairs.pairs, 0),
+            weighed.pairs + coalesce(partial.pairs, 0),
             weighed.summary,
             weighed.evidence,
             weighed.upper - weighed.lower,
@@ -173,10 +184,10 @@ compared as (
         ) as comparison,
     from weighed
     left join t_quantiles on weighed.evidence.df = t_quantiles.df
-    left join partial_pairs
-        on weighed.campaign_id = partial_pairs.campaign_id
-        and weighed.candidate_id = partial_pairs.candidate_id
-        and weighed.metric = partial_pairs.metric
+    left join partial
+        on weighed.campaign_id = partial.campaign_id
+        and weighed.candidate_id = partial.candidate_id
+        and weighed.metric = partial.metric
 ),
 
 told as (

@@ -1,11 +1,11 @@
 -- Partial pairs: pairs that have a value although an arm lacks some of its rounds there.
--- Grain: one row for each candidate and metric with such a pair.
+-- Grain: one row for each such pair.
 -- Only where the rounds of the arms are independent (coupling none) can a pair be partial.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.
 --   metric: Metric.
---   pairs: Number of such pairs.
+--   case_id: Case.
 with lacking as (
     select
         campaign_id,
@@ -35,16 +35,6 @@ touched as (
         pairs.case_id,
     from pairs
     semi join (from lacking where arm = 'baseline') as lacking_baseline using (campaign_id, metric, case_id)
-),
-
-counted as (
-    select
-        campaign_id,
-        candidate_id,
-        metric,
-        count(*) as pairs,
-    from touched
-    group by campaign_id, candidate_id, metric
 )
 
-select * from counted
+select * from touched

@@ -11,7 +11,7 @@
 --   is_whole: Whether the projections hold what the ledger accepted, for the candidate and the baseline, and no
 --     case has more pairs than repeats.
 --   pairs: Pairs at which both arms have a usable value; NULL where not whole.
---   missing: Declared pairs at which they have not; NULL where not whole.
+--   missing: Declared pairs at which an arm lacks a usable value, or some of its rounds; NULL where not whole.
 --   cases: Cases with at least one pair; NULL where not whole.
 --   clusters: Independent units among them: clusters that the workload declares, and cases without one; NULL where not
 --     whole.
@@ -139,6 +139,18 @@ squares as (
     group by stratum_ix, candidate_id, metric
 ),
 
+-- A pair that lacks rounds has a value and is missing as well.
+partial as (
+    select
+        members.stratum_ix,
+        partial_pairs.candidate_id,
+        partial_pairs.metric,
+        count(*) as pairs,
+    from partial_pairs
+    inner join members using (campaign_id, case_id)
+    group by members.stratum_ix, partial_pairs.candidate_id, partial_pairs.metric
+),
+
 declared as (
     select
         declared_candidates.campaign_id,
@@ -197,7 +209,7 @@ compared as (
         weighed.group_value,
         comparison_of(
             weighed.is_whole,
-            weighed.pairs,
+            weighed.pairs + coalesce(partial.pairs, 0),
             weighed.summary,
             weighed.evidence,
             weighed.upper - weighed.lower,
@@ -206,6 +218,10 @@ compared as (
         ) as comparison,
     from weighed
     left join t_quantiles on weighed.evidence.df = t_quantiles.df
+    left join partial
+        on weighed.stratum_ix = partial.stratum_ix
+        and weighed.candidate_id = partial.candidate_id
+        and weighed.metric = partial.metric
 ),
 
 told as (

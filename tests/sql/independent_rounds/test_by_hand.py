@@ -52,6 +52,9 @@ def test_a_pair_is_a_case_with_the_mean_of_what_either_arm_has(write: Write, rea
     # a is a pair, and counts as missing too, since a round of it is
     assert (told["pairs"], told["missing"], told["mean_delta"]) == (2, 1, 0.0625)
     assert (told["min_delta"], told["max_delta"]) == (-0.25, 0.375)
+    assert {row["group_value"]: (row["pairs"], row["missing"]) for row in read("from strata")} == {
+        "first": (1, 1), "second": (1, 0),
+    }  # fmt: skip
     assert [row["delta"] for row in read("from deltas order by case_id, repeat")] == [0.375, -0.25]
 
 
