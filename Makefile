@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: demo test format lint types contracts unit whole rates bench clean
+.PHONY: demo test format lint types contracts unit whole rates bench docs clean
 
 demo: $(READY)
 	$(BIN)/opfield run rag
@@ -15,7 +15,7 @@ test: $(READY) lint types contracts unit
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "opfield needs Python 3.11 or newer: make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,rag]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,docs,rag]'
 	touch $@
 
 format: $(READY)
@@ -52,6 +52,10 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.statistics
 	$(BIN)/python -m benchmarks.record
 	$(BIN)/python -m benchmarks.resume
+
+# The documentation as pages to open, in dist/docs.
+docs: $(READY)
+	$(BIN)/properdocs build --strict --quiet --config-file docs/site/properdocs.yml
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist
