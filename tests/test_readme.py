@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,14 @@ import pytest
 
 from opfield.cli.app import invoke
 from opfield.warehouse.views import load_views
+from tests.markdown_blocks import Block, blocks_of, run_block
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-
-
-CAMPAIGN, POLICY, POLARS = blocks("python")
+BLOCKS = blocks_of(TEXT)
+CAMPAIGN, POLICY, POLARS = (block for block in BLOCKS if block.language == "python")
 
 
 @pytest.fixture
@@ -33,31 +30,27 @@ def rag_warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest
     return tmp_path
 
 
-def test_a_users_own_campaign_is_at_most_25_lines_and_runs(tmp_path: Path) -> None:
-    lines = [line for line in CAMPAIGN.splitlines() if line.strip()]
+def test_a_users_own_campaign_is_at_most_25_lines_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [line for line in CAMPAIGN.text.splitlines() if line.strip()]
     assert len(lines) <= 25
-    (tmp_path / "mine.py").write_text(CAMPAIGN, encoding="utf-8")
-    told = subprocess.run(
-        [sys.executable, "-m", "opfield", "run", "mine:campaign"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert told.returncode == 0, told.stderr
-    assert "selected: top-2" in told.stdout
+    run_block(replace(CAMPAIGN, marks={"file": "mine.py"}), {}, "README.md")
+    # In a shell, as a reader does: it finds the module in the current folder.
+    printed, code = run_block(Block("bash", "set -e\nopfield run mine:campaign\n", CAMPAIGN.line), {}, "README.md")
+    assert code == 0, printed
+    assert "selected: top-2" in printed
 
 
 def test_the_policy_that_infers_is_understood_as_it_stands() -> None:
     import opfield as of
 
     scope: dict[str, Any] = {"of": of}
-    exec(compile(POLICY, "README.md", "exec"), scope)  # the README's own lines
+    run_block(POLICY, scope, "README.md")
     installed = load_views()
     scope["policy"].check(("recall", "faithful"), installed.gate_kinds, installed.gate_needs, installed.gate_takes)
     scope["policy"].check_scopes([{"role": "admin"}, {"role": "user"}])
-    assert [gate.kind for gate in scope["policy"].gates] == re.findall(r"^        of\.(\w+)\(", POLICY, re.MULTILINE)
+    gates = re.findall(r"^        of\.(\w+)\(", POLICY.text, re.MULTILINE)
+    assert [gate.kind for gate in scope["policy"].gates] == gates
 
 
 def test_every_gate_of_the_table_is_one_that_the_library_makes() -> None:
@@ -72,7 +65,7 @@ def test_every_gate_of_the_table_is_one_that_the_library_makes() -> None:
 def test_the_printed_table_is_what_the_demo_prints(rag_warehouse: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert invoke(["compare"]) == 0
     printed = {" ".join(line.split()) for line in capfd.readouterr().out.splitlines()}
-    table = next(block for block in blocks("") if "deciding gate" in block)
+    table = next(block.text for block in BLOCKS if "deciding gate" in block.text)
     shown = [" ".join(line.split()) for line in table.splitlines() if line.strip()]
     assert len(shown) == 12
     assert [line for line in shown if line not in printed] == []
@@ -81,10 +74,9 @@ def test_the_printed_table_is_what_the_demo_prints(rag_warehouse: Path, capfd: p
 def test_the_polars_lines_reproduce_a_comparison(rag_warehouse: Path, capfd: pytest.CaptureFixture[str]) -> None:
     import opfield as of
 
-    scope: dict[str, object] = {}
-    exec(compile(POLARS, "README.md", "exec"), scope)  # the README's own lines
-    cases = scope["cases"]
-    found = cases.group_by("candidate_id").agg(delta=__import__("polars").col("delta").mean()).collect()  # type: ignore[attr-defined]
+    scope: dict[str, Any] = {}
+    run_block(POLARS, scope, "README.md")
+    found = scope["cases"].group_by("candidate_id").agg(delta=scope["pl"].col("delta").mean()).collect()
     by_hand = dict(found.rows())
     view = of.open(rag_warehouse / "warehouse").sql(
         "select candidate_id, mean_delta from comparisons where metric = 'recall'"

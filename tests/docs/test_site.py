@@ -94,7 +94,9 @@ def test_the_pages_work_without_the_network(site: Path, browser: Browser) -> Non
         page = browser.new_page()
         page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: None if request.url.startswith((address, "data:")) else said.append(request.url))
+        page.on(
+            "request", lambda request: None if request.url.startswith((address, "data:")) else said.append(request.url)
+        )
         for name in ("index.html", "reference/relations/pairs.html", "tutorial/first-campaign.html"):
             page.goto(f"{address}/{name}")
             assert page.locator("h1").count() == 1
