@@ -25,6 +25,7 @@ EXIT_INTERRUPTED: Final = 130
 #: Commands by the module that holds them, as its `COMMANDS`.
 HOMES: Final = {
     "confirm": ("confirm",),
+    "export": ("export",),
     "ingest": ("ingest", "survey", "readers"),
     "keep": ("audit", "seal"),
     "look": ("status", "compare", "show", "sql", "views", "domains", "gates"),
