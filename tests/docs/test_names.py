@@ -1,0 +1,181 @@
+"""What the documentation names is there: commands, options, relations, columns, gates, and names of Python."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import tomllib
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import duckdb
+import pytest
+
+import opfield
+from opfield.campaign.domains import installed_domain_names, load_domain
+from opfield.cli.app import cli
+from opfield.experiment import TrialRequest
+from opfield.ingest import records
+from opfield.ingest.installed import installed_reader_names, load_reader
+from opfield.warehouse.contract import load_contract
+from opfield.warehouse.session import connect
+from opfield.warehouse.store import create_store
+from opfield.warehouse.views import load_views
+from tests.docs.pages import ROOT, written_pages
+from tests.markdown_blocks import blocks_of
+
+BESIDE = ("README.md", "CONTRIBUTING.md")
+TEXTS = {**written_pages(), **{name: (ROOT / name).read_text(encoding="utf-8") for name in BESIDE}}
+
+#: Bare words in code that are no names of opfield's, by page: what its examples call so, and words of other tools.
+FOREIGN: Final = {
+    "README.md": "",
+}
+
+PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def spans(text: str) -> Iterator[str]:
+    """Yield the code that stands inside of sentences."""
+    outside = re.sub(r"^(`{3,}).*?^\1", "", text, flags=re.MULTILINE | re.DOTALL)
+    for found in re.findall(r"(?<!`)`([^`]+)`(?!`)", outside):
+        yield " ".join(found.split())
+
+
+def code_lines(text: str) -> Iterator[str]:
+    """Yield all code, line after line: spans, and blocks that are not output."""
+    yield from spans(text)
+    for block in blocks_of(text):
+        if not block.is_output:
+            yield from block.text.replace("\\\n", " ").splitlines()
+
+
+@pytest.mark.parametrize("name", sorted(TEXTS))
+def test_every_command_and_every_flag_exists(name: str) -> None:
+    wrong = []
+    for line in code_lines(TEXTS[name]):
+        for command, rest in re.findall(r"\bopfield ([a-z]+)\b([^|]*)", line):
+            if command not in _commands() and line.lstrip().startswith(("opfield", "$")):
+                wrong.append(f"opfield {command}")
+            wrong += [
+                f"{line}: {flag}" for flag in _flags(rest) if command in _commands() and flag not in _taken(command)
+            ]
+        if "opfield " not in line:
+            known = set().union(*map(_taken, _commands()))
+            wrong += [f"{line}: {flag}" for flag in _flags(line) if flag not in known and line.startswith("--")]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", sorted(TEXTS))
+def test_every_bare_word_in_code_is_a_name_of_opfield(name: str) -> None:
+    words = {span for span in spans(TEXTS[name]) if re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", span)}
+    assert sorted(words - _vocabulary() - set(FOREIGN.get(name, "").split())) == []
+
+
+@pytest.mark.parametrize("name", sorted(TEXTS))
+def test_every_column_that_is_named_with_its_relation_exists(name: str) -> None:
+    columns = _columns()
+    dotted = [found.groups() for span in spans(TEXTS[name]) if (found := re.fullmatch(r"(\w+)\.(\w+)", span))]
+    wrong = [f"{relation}.{column}" for relation, column in dotted if column not in columns.get(relation, {column})]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", sorted(TEXTS))
+def test_every_name_of_the_python_module_exists(name: str) -> None:
+    text = "\n".join(code_lines(TEXTS[name]))
+    assert sorted({found for found in re.findall(r"\bof\.(\w+)", text)} - set(opfield.__all__)) == []
+
+
+@pytest.mark.parametrize("name", sorted(TEXTS))
+def test_every_query_in_a_sentence_can_be_asked(name: str, empty: duckdb.DuckDBPyConnection) -> None:
+    quoted = [found for line in spans(TEXTS[name]) for found in re.findall(r'opfield sql "([^"…]+)"', line)]
+    bare = [span for span in spans(TEXTS[name]) if re.match(r"(from|select) \w", span) and "…" not in span]
+    for query in quoted + bare:
+        empty.execute(f"explain {query}")
+
+
+def test_the_words_of_others_are_still_on_their_pages() -> None:
+    gone = {name: set(words.split()) - set(spans(TEXTS.get(name, ""))) for name, words in FOREIGN.items()}
+    assert {name: sorted(words) for name, words in gone.items() if words} == {}
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give every relation over a warehouse without a campaign."""
+    root = create_store(Path(tmp_path_factory.mktemp("names")) / "warehouse").root
+    with closing(connect(root)) as con:
+        yield con
+
+
+@cache
+def _commands() -> dict[str, click.Command]:
+    context = click.Context(cli)
+    found = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    return {name: command for name, command in found.items() if command is not None}
+
+
+@cache
+def _taken(command: str) -> frozenset[str]:
+    """Return the flags that a command takes, those of readers and domains where it hands them on."""
+    taken = {flag for each in _commands()[command].params for flag in (*each.opts, *each.secondary_opts)} | {"--help"}
+    if command in ("ingest", "survey"):
+        taken |= {_flag(each.name) for name in installed_reader_names() for each in load_reader(name).options}
+    if command in ("run", "try", "confirm"):
+        taken |= {_flag(each.name) for name in installed_domain_names() for each in load_domain(name).options}
+    return frozenset(taken)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _flags(text: str) -> list[str]:
+    return re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)
+
+
+@cache
+def _columns() -> dict[str, set[str]]:
+    tables = {name: {each.name for each in table.columns} for name, table in load_contract().items()}
+    views = {name: set(each.columns) for name, each in load_views().relations.items() if not each.is_macro}
+    return {**tables, **views}
+
+
+@cache
+def _vocabulary() -> frozenset[str]:
+    """Return every name that opfield gives something."""
+    views = load_views()
+    words = {*_columns(), *views.relations, *views.gate_kinds, *set().union(*_columns().values())}
+    words |= {option for taken in views.gate_takes.values() for option in taken or ()}
+    words |= {*opfield.__all__, *_commands(), *installed_reader_names(), *installed_domain_names()}
+    words |= {each.value for each in opfield.Status}
+    words |= {re.split(r"[<>=;\[ ]", each)[0] for each in _packages()} | PROJECT["optional-dependencies"].keys()
+    public = [getattr(opfield, name) for name in opfield.__all__]
+    for value in (*public, TrialRequest, *vars(records).values()):
+        words |= set(_members(value))
+    for option in (each for command in _commands() for each in _taken(command)):
+        words.add(option.removeprefix("--").replace("-", "_"))
+    return frozenset(words)
+
+
+def _packages() -> list[str]:
+    return [*PROJECT["dependencies"], *(each for extra in PROJECT["optional-dependencies"].values() for each in extra)]
+
+
+def _members(value: Any) -> Iterator[str]:
+    """Yield the names of arguments, attributes and words that something public knows."""
+    if inspect.isclass(value):
+        yield from (name for name in dir(value) if not name.startswith("_"))
+        if dataclasses.is_dataclass(value):
+            yield from (each.name for each in dataclasses.fields(value))
+            yield from (word for each in dataclasses.fields(value) for word in re.findall(r"'(\w+)'", str(each.type)))
+    elif callable(value):
+        signature = inspect.signature(value)
+        yield from signature.parameters
+        yield from (
+            word for each in signature.parameters.values() for word in re.findall(r"'(\w+)'", str(each.annotation))
+        )
