@@ -1,0 +1,24 @@
+"""Content identities of the practice records: SHA-256 over canonical JSON, in bare hexadecimal (ADR-0232 §15).
+
+The rule is the decision record's own: a digest has no prefix and no domain. For what stands in these records (text,
+whole numbers, lists, null, and objects whose keys are ASCII names) its JSON has the bytes of RFC 8785.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Final
+
+#: Member that explains a record to people; outside every identity.
+EXPLANATION: Final = "explanation"
+
+
+def canonical_id(payload: Any) -> str:
+    """Return the identity of a JSON value: 64 lowercase hexadecimal digits.
+
+    >>> canonical_id({"b": 1, "a": ["ä", None]})[:16]
+    '93e4dabe35a79b33'
+    """
+    canonical = json.dumps(payload, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8")).hexdigest()
