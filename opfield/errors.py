@@ -42,6 +42,10 @@ class HistoryError(OpfieldError):
     """An event breaks the laws of a campaign's history. Nothing was recorded."""
 
 
+class PlanError(OpfieldError):
+    """A plan does not fit together, or not with the operations that are registered. The message says where."""
+
+
 class UnknownNameError(OpfieldError):
     """A name is not among the known ones; the message lists them."""
 

@@ -1,0 +1,128 @@
+"""Operations as they are declared: typed ports, effects, dependencies, claims and costs, and no code (§5.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from opfield.core.label import check_label
+from opfield.errors import DeclarationError
+
+#: Schemas of the wires at one side of an operation or plan, in order; the empty port is the unit.
+Port: TypeAlias = tuple[str, ...]
+
+
+class Effect(StrEnum):
+    """What an operation does beside turning its inputs into its outputs; a declared set is an upper bound (§C.6)."""
+
+    ARTIFACT_READ = "artifact.read"
+    ARTIFACT_WRITE = "artifact.write"
+    CLOCK = "clock"
+    CPU = "cpu"
+    NETWORK = "network"
+    RANDOM = "random"
+    REMOTE_DISCLOSURE = "remote.disclosure"
+    SECRET = "secret"
+    STATE = "state"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an operation is expected to use; estimates, in units that the plugins of one registry agree on.
+
+    Attributes:
+        work: total work.
+        critical_path: work that no concurrency shortens; at most `work`.
+        memory_bytes: memory in use at once.
+    """
+
+    work: float = 0.0
+    critical_path: float = 0.0
+    memory_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no amount.
+
+        Raises:
+            DeclarationError: naming the amount.
+        """
+        for name in ("work", "critical_path", "memory_bytes"):
+            amount = getattr(self, name)
+            if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 <= amount < math.inf:
+                raise DeclarationError(f"{name} {amount!r} is no amount; use a finite number, 0 or greater")
+        if self.critical_path > self.work:
+            raise DeclarationError(
+                f"critical path {self.critical_path} is longer than the whole work of {self.work}; it is a part of it"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class OperationDescriptor:
+    """What an operation declares: its typed boundary and what plans may rely on (§5.1, §29.4).
+
+    Attributes:
+        id: identity of the meaning, such as `ragtoy.chunk/v1`; it changes where input, output or effects do.
+        plugin: identity of the plugin that owns it.
+        version: version of the implementation.
+        inputs: schemas taken, in order.
+        outputs: schemas given, in order.
+        effects: all that it may do, sorted, each once.
+        dependencies: labels of the parts of a specification that it reads, sorted, each once.
+        is_deterministic: whether equal inputs give equal outputs.
+        is_cacheable: whether retained outputs may stand for a run over equal inputs.
+        cost: what it is expected to use.
+    """
+
+    id: str
+    plugin: str
+    version: str
+    inputs: Port
+    outputs: Port
+    effects: tuple[Effect, ...] = (Effect.CPU,)
+    dependencies: tuple[str, ...] = ()
+    is_deterministic: bool = True
+    is_cacheable: bool = True
+    cost: Cost = Cost()
+
+    def __post_init__(self) -> None:
+        """Check every name, and bring sets into their one order.
+
+        Raises:
+            DeclarationError: naming what is no name, no effect, or claimed without ground.
+        """
+        for what, text in (("operation id", self.id), ("plugin id", self.plugin), ("version", self.version)):
+            check_label(what, text)
+        for schema in (*self.inputs, *self.outputs):
+            check_label("schema", schema)
+        for label in self.dependencies:
+            check_label("dependency", label)
+        try:
+            effects = tuple(sorted({Effect(each) for each in self.effects}))
+        except ValueError as error:
+            known = ", ".join(Effect)
+            raise DeclarationError(f"operation {self.id}: {error}; effects are {known}") from None
+        object.__setattr__(self, "inputs", tuple(self.inputs))
+        object.__setattr__(self, "outputs", tuple(self.outputs))
+        object.__setattr__(self, "effects", effects)
+        object.__setattr__(self, "dependencies", tuple(sorted(set(self.dependencies))))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the descriptor as a JSON value with a canonical form."""
+        return {
+            "id": self.id,
+            "plugin": self.plugin,
+            "version": self.version,
+            "in": list(self.inputs),
+            "out": list(self.outputs),
+            "effects": [str(each) for each in self.effects],
+            "dependencies": list(self.dependencies),
+            "deterministic": self.is_deterministic,
+            "cacheable": self.is_cacheable,
+            "cost": {
+                "work": self.cost.work,
+                "critical_path": self.cost.critical_path,
+                "memory_bytes": self.cost.memory_bytes,
+            },
+        }
