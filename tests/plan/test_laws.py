@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from opfield.errors import PlanError
@@ -127,6 +127,8 @@ def test_every_malformed_plan_is_refused(plan: Plan, name: str, data: st.DataObj
     node = told
     for ix in data.draw(st.sampled_from(nodes(told))):
         node = node["children"][ix]
+    # A drop of one wire more is a plan.
+    assume(node["kind"] != "drop" or name != "input more")
     BREAKS[name](node)
     with pytest.raises(PlanError, match=r"plan|kind|children"):
         read_plan(told, operations_of(plan))
