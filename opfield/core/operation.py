@@ -73,6 +73,9 @@ class OperationDescriptor:
         is_deterministic: whether equal inputs give equal outputs.
         is_cacheable: whether retained outputs may stand for a run over equal inputs.
         cost: what it is expected to use.
+        emits: data classes that its outputs bear beside those of its inputs, sorted, each once.
+        clears: data classes that its outputs no longer bear, as an authorization clears what it has authorized.
+        admits: data classes that it may be given where it discloses to a remote party.
     """
 
     id: str
@@ -85,6 +88,9 @@ class OperationDescriptor:
     is_deterministic: bool = True
     is_cacheable: bool = True
     cost: Cost = Cost()
+    emits: tuple[str, ...] = ()
+    clears: tuple[str, ...] = ()
+    admits: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check every name, and bring sets into their one order.
@@ -96,8 +102,10 @@ class OperationDescriptor:
             check_label(what, text)
         for schema in (*self.inputs, *self.outputs):
             check_label("schema", schema)
-        for label in self.dependencies:
-            check_label("dependency", label)
+        for what in ("dependencies", "emits", "clears", "admits"):
+            for label in getattr(self, what):
+                check_label(f"label of {what}", label)
+            object.__setattr__(self, what, tuple(sorted(set(getattr(self, what)))))
         try:
             effects = tuple(sorted({Effect(each) for each in self.effects}))
         except ValueError as error:
@@ -106,7 +114,6 @@ class OperationDescriptor:
         object.__setattr__(self, "inputs", tuple(self.inputs))
         object.__setattr__(self, "outputs", tuple(self.outputs))
         object.__setattr__(self, "effects", effects)
-        object.__setattr__(self, "dependencies", tuple(sorted(set(self.dependencies))))
 
     def as_json(self) -> dict[str, Any]:
         """Return the descriptor as a JSON value with a canonical form."""
@@ -120,6 +127,9 @@ class OperationDescriptor:
             "dependencies": list(self.dependencies),
             "deterministic": self.is_deterministic,
             "cacheable": self.is_cacheable,
+            "emits": list(self.emits),
+            "clears": list(self.clears),
+            "admits": list(self.admits),
             "cost": {
                 "work": self.cost.work,
                 "critical_path": self.cost.critical_path,

@@ -1,0 +1,23 @@
+"""Interpreters of plans: what one may do, how it looks, where its outputs come from, what it discloses."""
+
+from opfield.interpret.analyze import Analysis, analyze, check_effects
+from opfield.interpret.diagram import diagram
+from opfield.interpret.disclosure import Breach, check_disclosure, disclosures
+from opfield.interpret.provenance import Origin, provenance
+from opfield.interpret.wiring import Step, Wire, Wiring, wiring
+
+__all__ = [
+    "Analysis",
+    "Breach",
+    "Origin",
+    "Step",
+    "Wire",
+    "Wiring",
+    "analyze",
+    "check_disclosure",
+    "check_effects",
+    "diagram",
+    "disclosures",
+    "provenance",
+    "wiring",
+]
