@@ -121,6 +121,7 @@ def run_block(block: Block, scope: dict[str, Any], place: str) -> tuple[str, int
         case "bash":
             return _run_bash(block.text, place)
         case "python":
+            sys.path.insert(0, str(Path.cwd()))  # as Python does for who types in this folder
             with _captured() as stream:
                 exec(compile(block.text, place, "exec"), scope)  # the page's own lines
             return stream.getvalue(), 0
