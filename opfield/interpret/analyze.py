@@ -32,8 +32,8 @@ class Analysis:
     dependencies: tuple[str, ...] = ()
     is_deterministic: bool = True
     is_cacheable: bool = True
-    work: float | Fraction = 0.0
-    critical_path: float | Fraction = 0.0
+    work: float | Fraction = 0
+    critical_path: float | Fraction = 0
     memory_bytes: int = 0
 
     def as_json(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class _Analyzing:
     def tensor(self, inputs: Port, outputs: Port, parts: Sequence[Analysis]) -> Analysis:  # noqa: ARG002  likewise
         return _united(
             parts,
-            critical_path=max((each.critical_path for each in parts), default=0.0),
+            critical_path=max((each.critical_path for each in parts), default=0),
             memory_bytes=sum(each.memory_bytes for each in parts),
         )
 
