@@ -30,6 +30,7 @@ HOMES: Final = {
     "keep": ("audit", "seal"),
     "look": ("status", "compare", "show", "sql", "views", "domains", "gates"),
     "power": ("power",),
+    "report": ("report",),
     "review": ("review",),
     "work": ("run", "resume", "finish", "cancel", "try"),
 }

@@ -31,6 +31,7 @@ STANDINGS: Final = {
     "selected": "diamond",
     "front": "circle",
     "dominated": "circle",
+    "unrankable": "triangle-up",
     "not passing": "cross",
     "baseline": "square",
 }
@@ -90,10 +91,10 @@ def coverage_grid(rows: Rows, *, palette: Palette = LIGHT) -> alt.LayerChart:
     """Return the coverage grid: a candidate a line, cases (or bins of them) across, and what is not whole marked.
 
     Args:
-        rows: one for each candidate, bin of cases and class that occurs there, in the order in which they are drawn:
-            `label` (unique), `bin` (a whole number), `cases` (what the bin holds, in words), `cells` (declared cells of
-            the candidate there), `class` (one of `CELL_CLASSES`, or `success`), `affected` (cells of that class). A bin
-            in which everything succeeded has its row of class `success`.
+        rows: one for each candidate and bin of cases, in the order in which they are drawn: `label` (unique), `bin` (a
+            whole number), `cases` (what the bin holds, in words), `cells` (declared cells of the candidate there),
+            `class` (what most of those are that did not succeed, one of `CELL_CLASSES`, or `success`), `affected` (how
+            many of them did not succeed), and, where a click is to lead somewhere, `href`.
         palette: colours.
     """
     bins = len({row["bin"] for row in rows}) or 1
@@ -105,8 +106,8 @@ def coverage_grid(rows: Rows, *, palette: Palette = LIGHT) -> alt.LayerChart:
     told = [
         alt.Tooltip("label:N", title="candidate"),
         alt.Tooltip("cases:N", title="cases"),
-        alt.Tooltip("class:N", title="class"),
-        alt.Tooltip("affected:Q", title="cells of that class"),
+        alt.Tooltip("class:N", title="mostly"),
+        alt.Tooltip("affected:Q", title="cells not whole"),
         alt.Tooltip("cells:Q", title="declared cells"),
     ]
     whole = [row for row in rows if row["class"] == "success"]
@@ -125,6 +126,7 @@ def coverage_grid(rows: Rows, *, palette: Palette = LIGHT) -> alt.LayerChart:
             shape=alt.Shape("class:N", scale=shapes, legend=_legend(palette)),
             size=alt.Size("share:Q", scale=alt.Scale(domain=[0, 1], range=[25, 130]), legend=None),
             tooltip=told,
+            **({"href": "href:N"} if any("href" in row for row in broken) else {}),
         ),
     ]
     return _finished(alt.LayerChart(layer=layers), palette, height=_ROW * max(len({row["label"] for row in rows}), 1))
@@ -197,6 +199,7 @@ def pareto(rows: Rows, *, x_title: str, y_title: str, palette: Palette = LIGHT) 
         "selected": palette.accent,
         "front": palette.accent,
         "dominated": palette.muted,
+        "unrankable": palette.undecided,
         "not passing": palette.failing,
         "baseline": palette.ink,
     }

@@ -1,0 +1,174 @@
+"""The command `report`: a campaign as a page to send, as Markdown, or as data."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from opfield.cli.options import campaign_argument, warehouse_option
+from opfield.cli.render import say
+from opfield.errors import OpfieldError
+from opfield.warehouse.session import open_warehouse
+
+#: A report that is larger was not made here; nothing of it is read.
+_MOST_BYTES: Final = 256 << 20
+
+
+@click.command("report")
+@campaign_argument
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="File to write; stdout where none.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "md", "json"]),
+    default=None,
+    help="A page, a short Markdown, or the same content as data. [default: what the file's name says, or html]",
+)
+@click.option("--no-content", is_flag=True, help="Leave out texts of cases, artifacts and failure messages.")
+@click.option(
+    "--verify",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Compare a report that was made before, byte by byte, with what the warehouse gives now.",
+)
+@warehouse_option
+def report_command(
+    campaign: str | None,
+    output: Path | None,
+    form: str | None,
+    no_content: bool,
+    verify: Path | None,
+    warehouse: Path | None,
+) -> int:
+    """Write a campaign's report: one page that opens offline; of the latest campaign where none is named.
+
+    The same evidence gives the same bytes. A report names the digest of what it says, and `--verify` checks it.
+    """
+    if verify is not None:
+        if campaign or output or form or no_content:
+            raise click.UsageError("--verify takes a report and nothing beside it but --warehouse")
+        _verify(verify, warehouse)
+        return 0
+    chosen = form or _form_of(output)
+    opened = open_warehouse(warehouse, is_snapshot=True)
+    made, digest = _made(opened.root, opened.campaign_id(campaign), chosen, has_texts=not no_content)
+    if output is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(made)
+        sys.stdout.buffer.flush()
+    else:
+        _write(output, made)
+        say(f"{output}: {len(made):,} bytes, report {digest}")
+    return 0
+
+
+def _made(root: Path, campaign_id: str, form: str, *, has_texts: bool) -> tuple[bytes, str]:
+    """Return a report and the digest of its content."""
+    # Loaded for this command alone: what draws takes longer to load than most commands take.
+    from opfield.report.content import read_report
+
+    if form == "html":
+        from opfield.report.page import load_scripts, render_html
+
+        scripts = load_scripts()
+        content = read_report(root, campaign_id, has_texts=has_texts)
+        made = render_html(content, scripts)
+    else:
+        content = read_report(root, campaign_id, has_texts=has_texts)
+        made = _as_json(content) if form == "json" else _as_markdown(content)
+    return made.encode("utf-8"), str(content["report_digest"])
+
+
+def _as_json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _as_markdown(content: Mapping[str, Any]) -> str:
+    from opfield.report.markdown import render_markdown
+
+    return render_markdown(content)
+
+
+def _form_of(output: Path | None) -> str:
+    named = {".md": "md", ".markdown": "md", ".json": "json"}
+    return named.get(output.suffix.lower(), "html") if output is not None else "html"
+
+
+def _write(output: Path, made: bytes) -> None:
+    """Write a report whole or not at all.
+
+    Raises:
+        OpfieldError: where it cannot be written.
+    """
+    try:
+        if output.exists() and not output.is_file():
+            # Such as /dev/stdout or a pipe: nothing that could be exchanged for a file.
+            output.write_bytes(made)
+            return
+        handle, name = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name[:40]}-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(made)
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(name, 0o666 & ~mask)
+            os.replace(name, output)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise OpfieldError(
+            f"{output} cannot be written: {error.strerror or error}; name another file with -o"
+        ) from None
+
+
+def _verify(path: Path, warehouse: Path | None) -> None:
+    """Compare a report with what the warehouse gives, and say that they agree.
+
+    Raises:
+        OpfieldError: where they do not, or the file is no report.
+    """
+    from opfield.report.mark import read_mark
+
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise OpfieldError(f"{path} has {path.stat().st_size:,} bytes: it is no report of opfield")
+        told = path.read_bytes()
+    except OSError as error:
+        raise OpfieldError(f"{path} cannot be read: {error.strerror or error}") from None
+    try:
+        found = read_mark(told.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise OpfieldError(f"{path}: it is no report of opfield") from None
+    except OpfieldError as error:
+        raise OpfieldError(f"{path}: {error}") from None
+    opened = open_warehouse(warehouse, is_snapshot=True)
+    made, digest = _made(opened.root, opened.campaign_id(found.campaign_id), found.form, has_texts=found.has_texts)
+    if made == told:
+        say(f"{path} says what the warehouse gives: report {digest}")
+        return
+    if digest != found.report_digest:
+        from importlib.metadata import version
+
+        by = (
+            f" (made by opfield {found.opfield}, this is {version('opfield')})"
+            if found.opfield != version("opfield")
+            else ""
+        )
+        raise OpfieldError(
+            f"{path} does not say what the warehouse gives{by}: its content has the digest {found.report_digest}, the "
+            f"warehouse gives {digest}"
+        )
+    raise OpfieldError(
+        f"{path} was altered after it was made, or made by other versions: its digest stands, its bytes do not"
+    )
+
+
+COMMANDS: Final = (report_command,)

@@ -1,0 +1,109 @@
+"""The report as a short Markdown for a comment on a pull request; what users wrote cannot become markup in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from opfield.report.mark import mark
+from opfield.report.text import UNKNOWN, all_visible, number, plural, short, signed
+from opfield.report.words import verdict_in_words
+
+#: Candidates in the table, and characters of a name or message.
+_LISTED: Final = 12
+_LONGEST: Final = 240
+_SIGNS: Final = {"pass": "✅ pass", "fail": "❌ fail", "indeterminate": "⚠️ indeterminate"}
+_HEADS: Final = {
+    "selected": "✅",
+    "kept": "➖",
+    "undecided": "⚠️",
+    "unfinished": "⏳",
+    "awaiting": "⏳",
+    "cancelled": "⛔",
+    "nothing": "➖",
+}
+
+
+def render_markdown(content: Mapping[str, Any]) -> str:
+    """Return a short Markdown of a report's content."""
+    shown = all_visible(content)
+    parts = shown["parts"]
+    campaign, both = parts["campaign"]["rows"][0], parts["denominator"]["rows"][0]
+    verdict = verdict_in_words(parts)
+    lines = [
+        f"### {_HEADS[verdict.standing]} {escaped(verdict.sentence, limit=2000)}",
+        "",
+        f"{escaped(campaign['name'])} `{short(campaign['campaign_id'])}`: {_denominator(both)}",
+        "",
+    ]
+    candidates = parts["candidates"]["rows"] or ()
+    if candidates:
+        lines += [*_table(candidates, parts["focus"]["rows"][0]["metric"]), ""]
+        more = len(candidates) - _LISTED + parts["candidates"]["left_out"]
+        if more > 0:
+            lines += [f"{plural(more, 'more candidate')} left out here.", ""]
+    if verdict.changes:
+        lines += ["**What would change it**", "", *(f"- {escaped(each, limit=2000)}" for each in verdict.changes), ""]
+    records = parts["records"]["rows"] or ()
+    if records:
+        lines += [
+            f"**What was recorded differs from what the evidence gives now in {plural(len(records), 'place')}.**",
+            "",
+        ]
+    lines += [
+        f"<sub>coupling {campaign['coupling']}, reproducibility {campaign['reproducibility']}, ledger root "
+        f"`{short(campaign['root'])}`, report `{short(content['report_digest'])}`, opfield {content['opfield']}</sub>",
+        "",
+        f"<!-- opfield-report {mark(content, 'md')} -->",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def escaped(told: str, limit: int = _LONGEST) -> str:
+    r"""Return text that Markdown shows as it stands: no markup, no HTML, no link, no mention, one line.
+
+    >>> print(escaped("<b>a|b</b> `c` @me #1\n# head"))
+    &lt;b&gt;a\|b&lt;/b&gt; \`c\` &#64;me &#35;1 &#35; head
+    """
+    cut = told if len(told) <= limit else f"{told[:limit]}… ({len(told)} characters)"
+    line = " ".join(cut.split())
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = re.sub(r"[\\`*_{}\[\]|~$^!]", lambda found: f"\\{found.group()}", line)
+    # Mentions, numbers of issues and addresses are made of signs that a backslash does not guard everywhere.
+    line = line.replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
+    line = re.sub(r"(?<![&])#", "&#35;", line)
+    return re.sub(r"^([-+=]|\d+[.)])", r"\\\1", line)
+
+
+def _denominator(both: Mapping[str, Any]) -> str:
+    told = [f"{number(both['success'])} of {plural(both['declared'], 'declared cell')} succeeded"]
+    names = {
+        "domain_failure": "failed",
+        "infrastructure_failure": "broke",
+        "cancelled": "cancelled",
+        "missing": "missing",
+    }
+    told += [f"{number(both[member])} {name}" for member, name in names.items() if both[member]]
+    return ", ".join(told)
+
+
+def _table(candidates: Sequence[Mapping[str, Any]], metric: str | None) -> list[str]:
+    name = escaped(metric or "metric")
+    lines = [
+        f"| candidate | verdict | {name} before | after | oriented change | 95 % interval | decided by |",
+        "| :-- | :-- | --: | --: | --: | --: | :-- |",
+    ]
+    for row in candidates[:_LISTED]:
+        interval = (
+            UNKNOWN
+            if row["ci_low"] is None or row["ci_high"] is None
+            else f"{signed(row['ci_low'], 3)} … {signed(row['ci_high'], 3)}"
+        )
+        by = "–" if row["decision"] == "pass" else escaped(f"{row['gate'] or 'coverage'}: {row['message']}")
+        label = f"**{escaped(row['label'])}**" if row["is_selected"] else escaped(row["label"])
+        lines.append(
+            f"| {label} | {_SIGNS[row['decision']]} | {number(row['baseline_mean'])} | {number(row['candidate_mean'])} "
+            f"| {signed(row['mean_delta'])} | {interval} | {by} |"
+        )
+    return lines

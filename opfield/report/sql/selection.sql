@@ -1,0 +1,21 @@
+-- Selection: what the campaign ends with, and how sure that is.
+-- Grain: one row for each campaign of which every candidate is decided; none while anything is open.
+-- `expected_score` is what of the score is to be expected again: the best of several is lucky too.
+select
+    selection.outcome,
+    listed_candidates.label,
+    selection.score,
+    comparisons.baseline_mean,
+    comparisons.candidate_mean,
+    comparisons.ci_low,
+    comparisons.ci_high,
+    comparisons.method,
+    comparisons.smallest_effect,
+    shrinkage.expected_score,
+from selection
+left join listed_candidates on listed_candidates.candidate_id = selection.selected_id
+left join focus on true
+left join comparisons
+    on comparisons.candidate_id = selection.selected_id and comparisons.metric = focus.metric
+left join shrinkage
+    on shrinkage.candidate_id = selection.selected_id
