@@ -35,7 +35,8 @@ def spans_overlap(spans: Iterable[SourceSpan]) -> bool:
     """
     reached: dict[str, int] = {}
     for span in sorted(set(spans), key=lambda each: (each.source_digest, each.start, each.end, each.text)):
-        if span.start < reached.get(span.source_digest, 0):
+        before = reached.get(span.source_digest, span.start)
+        if span.start < before:
             return True
-        reached[span.source_digest] = span.end
+        reached[span.source_digest] = max(before, span.end)
     return False
