@@ -124,7 +124,7 @@ def run_block(block: Block, scope: dict[str, Any], place: str) -> tuple[str, int
             sys.path.insert(0, str(Path.cwd()))  # as Python does for who types in this folder
             with _captured() as stream:
                 exec(compile(block.text, place, "exec"), scope)  # the page's own lines
-            return stream.getvalue(), 0
+            return stream.getvalue().decode(), 0
         case "sql":
             return _invoked(["sql", block.text])
         case "toml":
@@ -175,14 +175,17 @@ def _run_shell(text: str) -> tuple[str, int]:
 def _invoked(words: list[str]) -> tuple[str, int]:
     with _captured() as stream:
         code = invoke(words)
-    return stream.getvalue(), code
+    return stream.getvalue().decode(), code
 
 
 @contextmanager
-def _captured() -> Iterator[io.StringIO]:
-    stream = io.StringIO()
+def _captured() -> Iterator[io.BytesIO]:
+    """Catch both streams as a terminal shows them, bytes that go below the text included."""
+    held = io.BytesIO()
+    stream = io.TextIOWrapper(held, encoding="utf-8", write_through=True)
     with redirect_stdout(stream), redirect_stderr(stream):
-        yield stream
+        yield held
+    stream.detach()
 
 
 @contextmanager
