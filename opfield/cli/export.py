@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,11 +54,11 @@ def export_command(
     """
     from opfield.export.files import export_file, export_folder, export_stream, format_of
     from opfield.export.relations import known_relations
-    from opfield.export.writers import Form
+    from opfield.export.writers import Form, spilling
 
     path = Path(output)
     is_stream = output == "-"
-    is_folder = not is_stream and (output.endswith("/") or path.is_dir())
+    is_folder = not is_stream and (output.endswith("/") or os.path.isdir(path))
     chosen = named or ("csv" if is_stream else None if is_folder else format_of(path))
     if chosen is None:
         raise click.UsageError("a folder does not say its format; give --format")
@@ -69,19 +72,29 @@ def export_command(
     if campaign is not None:
         opened = Warehouse(opened.root, is_snapshot=True, only=opened.campaign_id(campaign))
     form = Form(chosen, guard_formulas)
-    if is_stream:
-        sys.stdout.flush()
-        written = [export_stream(opened, names[0], sys.stdout.buffer, form)]
-        sys.stdout.buffer.flush()
-    elif is_folder:
-        written = export_folder(opened, names, path, form)
-    else:
-        written = export_file(opened, names, path, form)
+    with spilling(opened, Path(tempfile.gettempdir())):
+        if is_stream:
+            with _pipe_may_close():
+                export_stream(opened, names[0], sys.stdout.buffer, form)
+                sys.stdout.buffer.flush()
+            return 0
+        write = export_folder if is_folder else export_file
+        written = write(opened, names, path, form)
     if as_json:
         print_json([_told(each) for each in written])
     else:
         _say(written)
     return 0
+
+
+@contextmanager
+def _pipe_may_close() -> Generator[None]:
+    """Let the reader of a pipe leave, as `head` does: click would call that a failure."""
+    try:
+        sys.stdout.flush()
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _check_usage(names: Sequence[str], chosen: str, *, is_stream: bool, is_folder: bool, as_json: bool) -> None:

@@ -119,8 +119,12 @@ def _written(relation: Exported, path: Path | None, rows: int) -> Written:
 
 def _checked(path: Path, root: Path) -> Path:
     """Return where a file goes, links followed; a warehouse keeps nothing but its own files."""
-    target = path.resolve()
-    if target.exists() and not target.is_file():
+    try:
+        target = path.resolve()
+        is_taken = target.exists() and not target.is_file()
+    except OSError as error:
+        raise WarehouseError(f"cannot write {path}: {error.strerror}; name another place") from None
+    if is_taken:
         raise WarehouseError(f"{path} is no file that could be replaced; name another one, or - for stdout")
     own = root.resolve()
     for folder in target.parents:

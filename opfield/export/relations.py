@@ -33,6 +33,7 @@ class Exported:
         query: SELECT of its rows in their order.
         meaning: what it holds, in words.
         columns: column to meaning.
+        is_large: whether it has a row for each cell or more, and can be sorted on disk.
         metrics: column to the metric that it holds, in the wide form; empty for others.
     """
 
@@ -40,6 +41,7 @@ class Exported:
     query: str
     meaning: str
     columns: Mapping[str, str]
+    is_large: bool
     metrics: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -60,14 +62,14 @@ def exported(opened: Warehouse, name: str) -> Exported:
     """
     if name == WIDE:
         columns = wide_columns(opened)
-        return Exported(name, wide_query(columns), WIDE_MEANING, {}, columns)
+        return Exported(name, wide_query(columns), WIDE_MEANING, {}, is_large=True, metrics=columns)
     if name in TABLE_NAMES:
         table = load_contract()[name]
         order = ", ".join(TABLE_KEYS[name])
         meanings = {column.name: column.comment for column in table.columns}
-        return Exported(name, f"from {name} order by {order}", table.comment, meanings)
+        return Exported(name, f"from {name} order by {order}", table.comment, meanings, is_large=True)
     known = known_relations()
     if name not in known:
         raise unknown_name("relation", name, known)
     relation = installed_views().named[name]
-    return Exported(name, f"from {name} order by all", relation.meaning, relation.columns)
+    return Exported(name, f"from {name} order by all", relation.meaning, relation.columns, is_large=False)

@@ -16,7 +16,7 @@ WIDE: Final = "wide"
 
 WIDE_MEANING: Final = (
     "Wide: every declared or accepted coordinate with its metrics side by side. Status is NULL where there is no cell "
-    "yet; a metric is NULL where the cell reports no value of it, or, in damaged files, two."
+    "yet; a metric is NULL where the cell reports no value of it. Where damage left two of either, both are NULL."
 )
 
 #: Columns that a metric's column cannot be called.
@@ -27,19 +27,79 @@ COORDINATES: Final = (
     "case_id",
     "repeat",
     "arm",
+    "cells",
     "status",
     "failure_code",
-    "sequence",
 )
 
 #: Metrics that are declared, and those that were measured without.
 _METRICS: Final = "select metric from metrics union select metric from measurements order by metric"
 
+#: One aggregation over everything that is at a coordinate. Its keys are numbers, since ids are long and there may be a
+#: million rows.
 _QUERY: Final = """
 with named as (
     select
         unnest(getvariable('wide_metrics')) as metric,
         unnest(range(len(getvariable('wide_metrics')))) as ix,
+),
+
+occurring as (
+    select campaign_id, candidate_id, arm, case_id, repeat
+    from coordinates
+
+    union all by name
+
+    select campaign_id, candidate_id, arm, case_id, repeat, status, failure_code
+    from cells
+
+    union all by name
+
+    select campaign_id, candidate_id, arm, case_id, repeat, metric, value
+    from measurements
+),
+
+arms as (
+    select
+        campaign_id,
+        candidate_id,
+        arm,
+        row_number() over () as arm_ix,
+    from (select distinct campaign_id, candidate_id, arm from occurring)
+),
+
+case_ids as (
+    select
+        case_id,
+        row_number() over () as case_ix,
+    from (select distinct case_id from occurring)
+),
+
+placed as (
+    select
+        arms.arm_ix,
+        case_ids.case_ix,
+        occurring.repeat,
+        occurring.status,
+        occurring.failure_code,
+        named.ix,
+        occurring.value,
+    from occurring
+    inner join arms using (campaign_id, candidate_id, arm)
+    inner join case_ids using (case_id)
+    left join named using (metric)
+),
+
+pivoted as (
+    select
+        arm_ix,
+        case_ix,
+        repeat,
+        count(status) as cells,
+        if(count(status) = 1, max(status), null) as status,
+        if(count(status) = 1, max(failure_code), null) as failure_code,{measured}
+    from placed
+    group by arm_ix, case_ix, repeat
 ),
 
 labels as (
@@ -49,60 +109,23 @@ labels as (
         min(label) as label,
     from candidates
     group by campaign_id, candidate_id
-),
-
-indexed as (
-    select
-        measurements.campaign_id,
-        measurements.candidate_id,
-        measurements.arm,
-        measurements.case_id,
-        measurements.repeat,
-        measurements.value,
-        named.ix,
-    from measurements
-    inner join named using (metric)
-),
-
-values_of as (
-    select
-        campaign_id,
-        candidate_id,
-        arm,
-        case_id,
-        repeat,{measured}
-    from indexed
-    group by campaign_id, candidate_id, arm, case_id, repeat
-),
-
-placed as (
-    select
-        campaign_id,
-        candidate_id,
-        case_id,
-        repeat,
-        arm,
-        cells.status,
-        cells.failure_code,
-        cells.sequence,
-    from coordinates
-    full join cells using (campaign_id, candidate_id, arm, case_id, repeat)
 )
 
 select
-    placed.campaign_id,
-    placed.candidate_id,
+    arms.campaign_id,
+    arms.candidate_id,
     labels.label,
-    placed.case_id,
-    placed.repeat,
-    placed.arm,
-    placed.status,
-    placed.failure_code,
-    placed.sequence,{chosen}
-from placed
+    case_ids.case_id,
+    pivoted.repeat,
+    arms.arm,
+    pivoted.cells,
+    pivoted.status,
+    pivoted.failure_code,{chosen}
+from pivoted
+inner join arms using (arm_ix)
+inner join case_ids using (case_ix)
 left join labels using (campaign_id, candidate_id)
-left join values_of using (campaign_id, candidate_id, arm, case_id, repeat)
-order by placed.campaign_id, placed.candidate_id, placed.case_id, placed.repeat, placed.arm, placed.sequence
+order by arms.campaign_id, arms.candidate_id, case_ids.case_id, pivoted.repeat, arms.arm
 """
 
 
@@ -149,7 +172,7 @@ def wide_query(columns: Mapping[str, str]) -> str:
         f"\n        if(count(*) filter (where ix = {ix}) = 1, max(value) filter (where ix = {ix}), null) as m{ix},"
         for ix in range(len(columns))
     )
-    chosen = "".join(f"\n    values_of.m{ix} as {quoted(column)}," for ix, column in enumerate(columns))
+    chosen = "".join(f"\n    pivoted.m{ix} as {quoted(column)}," for ix, column in enumerate(columns))
     return _QUERY.format(measured=measured, chosen=chosen)
 
 

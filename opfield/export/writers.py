@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,10 @@ _BLOCK_BYTES: Final = 16_384
 
 #: Rows that DuckDB is asked for at a time.
 _FETCHED: Final = 65_536
+
+#: What DuckDB may take for a table or the wide form, which it sorts on disk where it must; what a view needs depends on
+#: its SQL, so that one keeps DuckDB's own limit.
+_MEMORY: Final = "1GB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +73,16 @@ def write_rows(opened: Warehouse, relation: Exported, out: IO[bytes], form: Form
     with _reading(opened, relation) as con, con.sql(relation.query).to_arrow_reader(_FETCHED) as reader:
         schema = _described(reader.schema, relation)
         renewed = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in reader)
-        batches = equal_batches(renewed, schema, batch_rows(schema))
-        _WRITERS[form.format](out, schema, counted(batches), form)
+        write_batches(out, schema, counted(renewed), form)
     return rows
+
+
+def write_batches(out: IO[bytes], schema: pa.Schema, batches: Iterable[pa.RecordBatch], form: Form) -> None:
+    """Write batches of a schema into a stream, in any format but `duckdb`.
+
+    The bytes depend on the rows and their order, not on how the batches divide them.
+    """
+    _WRITERS[form.format](out, schema, equal_batches(batches, schema, batch_rows(schema)), form)
 
 
 def write_database(opened: Warehouse, relations: Sequence[Exported], path: Path) -> list[int]:
@@ -105,6 +117,14 @@ def _comment(con: duckdb.DuckDBPyConnection, place: str, text: str) -> None:
 
 
 @contextmanager
+def spilling(opened: Warehouse, folder: Path) -> Generator[None]:
+    """Let DuckDB keep what exceeds the memory in a folder below this one; it is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix=".opfield-", dir=folder, ignore_cleanup_errors=True) as place:
+        opened.connection("from events").execute("set temp_directory = $1", [place])
+        yield
+
+
+@contextmanager
 def _reading(opened: Warehouse, relation: Exported) -> Generator[duckdb.DuckDBPyConnection]:
     """Give a connection for a relation's query; what DuckDB says of files that it cannot read becomes an error."""
     try:
@@ -112,7 +132,12 @@ def _reading(opened: Warehouse, relation: Exported) -> Generator[duckdb.DuckDBPy
         # A time with a zone is told in UTC, wherever it is exported.
         con.execute("set TimeZone = 'UTC'")
         con.execute("set variable wide_metrics = $1::varchar[]", [list(relation.metrics.values())])
-        yield con
+        if relation.is_large:
+            con.execute(f"set memory_limit = '{_MEMORY}'")
+        try:
+            yield con
+        finally:
+            con.execute("reset memory_limit")
     except duckdb.InterruptException:
         raise
     except (duckdb.Error, pa.ArrowException) as error:
