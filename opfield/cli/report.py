@@ -71,17 +71,18 @@ def report_command(
 
 def _made(root: Path, campaign_id: str, form: str, *, has_texts: bool) -> tuple[bytes, str]:
     """Return a report and the digest of its content."""
-    # Loaded for this command alone: what draws takes longer to load than most commands take.
+    # Loaded for this command alone, and the longest first, beside the rest.
+    from opfield.report.scripts import load_scripts
+
+    scripts = load_scripts() if form == "html" else None
     from opfield.report.content import read_report
 
+    content = read_report(root, campaign_id, has_texts=has_texts)
     if form == "html":
-        from opfield.report.page import load_scripts, render_html
+        from opfield.report.page import render_html
 
-        scripts = load_scripts()
-        content = read_report(root, campaign_id, has_texts=has_texts)
         made = render_html(content, scripts)
     else:
-        content = read_report(root, campaign_id, has_texts=has_texts)
         made = _as_json(content) if form == "json" else _as_markdown(content)
     return made.encode("utf-8"), str(content["report_digest"])
 

@@ -84,7 +84,7 @@ def forest(
         .mark_text(align="left", dx=5, text="unknown", color=palette.muted, fontStyle="italic")
         .encode(x=alt.X("zero:Q", title=title), y=named),
     ]
-    return _finished(alt.LayerChart(layer=layers), palette, height=_ROW * max(len(rows), 1))
+    return _finished(layers, palette, height=_ROW * max(len(rows), 1))
 
 
 def coverage_grid(rows: Rows, *, palette: Palette = LIGHT) -> alt.LayerChart:
@@ -129,7 +129,7 @@ def coverage_grid(rows: Rows, *, palette: Palette = LIGHT) -> alt.LayerChart:
             **({"href": "href:N"} if any("href" in row for row in broken) else {}),
         ),
     ]
-    return _finished(alt.LayerChart(layer=layers), palette, height=_ROW * max(len({row["label"] for row in rows}), 1))
+    return _finished(layers, palette, height=_ROW * max(len({row["label"] for row in rows}), 1))
 
 
 def slopes(rows: Rows, *, title: str = "value", palette: Palette = LIGHT) -> alt.LayerChart:
@@ -165,7 +165,8 @@ def slopes(rows: Rows, *, title: str = "value", palette: Palette = LIGHT) -> alt
         axis=alt.Axis(labelAngle=0, labelColor=palette.muted, domain=False, ticks=False),
     )
     value = alt.Y("value:Q", title=title, axis=_numbers(palette), scale=alt.Scale(zero=False))
-    colour = alt.Color("outcome:N", scale=colours, legend=_legend(palette))
+    strokes = _legend(palette, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=300)
+    colour = alt.Color("outcome:N", scale=colours, legend=strokes)
     width = alt.StrokeWidth("cases:Q", scale=alt.Scale(domain=[1, max(most, 2)], range=[1.2, 9]), legend=None)
     lines = (
         _chart(ends)
@@ -175,14 +176,14 @@ def slopes(rows: Rows, *, title: str = "value", palette: Palette = LIGHT) -> alt
             y=value,
             detail="slope:N",
             color=colour,
-            strokeDash=alt.StrokeDash("outcome:N", scale=dashes, legend=_legend(palette)),
+            strokeDash=alt.StrokeDash("outcome:N", scale=dashes, legend=strokes),
             strokeWidth=width,
         )
     )
     points = (
         _chart(ends).mark_point(filled=True, size=28, opacity=0.9).encode(x=arm, y=value, color=colour, tooltip=told)
     )
-    return _finished(alt.LayerChart(layer=[lines, points]), palette, height=260)
+    return _finished([lines, points], palette, height=260)
 
 
 def pareto(rows: Rows, *, x_title: str, y_title: str, palette: Palette = LIGHT) -> alt.LayerChart:
@@ -206,7 +207,6 @@ def pareto(rows: Rows, *, x_title: str, y_title: str, palette: Palette = LIGHT) 
     shown = [each for each in STANDINGS if any(row["standing"] == each for row in rows)]
     scale = alt.Scale(domain=shown, range=[colours[each] for each in shown])
     shapes = alt.Scale(domain=shown, range=[STANDINGS[each] for each in shown])
-    sizes = alt.Scale(domain=shown, range=[150 if each == "selected" else 70 for each in shown])
     x = alt.X("x:Q", title=x_title, axis=_numbers(palette), scale=alt.Scale(zero=False, padding=16))
     y = alt.Y("y:Q", title=y_title, axis=_numbers(palette), scale=alt.Scale(zero=False, padding=16))
     points = (
@@ -217,7 +217,7 @@ def pareto(rows: Rows, *, x_title: str, y_title: str, palette: Palette = LIGHT) 
             y=y,
             color=alt.Color("standing:N", scale=scale, legend=_legend(palette)),
             shape=alt.Shape("standing:N", scale=shapes, legend=_legend(palette)),
-            size=alt.Size("standing:N", scale=sizes, legend=_legend(palette)),
+            size=alt.condition(alt.datum.standing == "selected", alt.value(150), alt.value(70)),
             tooltip=[
                 alt.Tooltip("label:N", title="candidate"),
                 alt.Tooltip("x:Q", title="across", format=".4g"),
@@ -231,7 +231,7 @@ def pareto(rows: Rows, *, x_title: str, y_title: str, palette: Palette = LIGHT) 
         .mark_text(align="left", dx=9, dy=-7, color=palette.ink, limit=110)
         .encode(x=x, y=y, text="label:N")
     )
-    return _finished(alt.LayerChart(layer=[points, names]), palette, height=300)
+    return _finished([points, names], palette, height=300)
 
 
 def _chart(rows: Rows) -> alt.Chart:
@@ -243,7 +243,7 @@ def _lines(rows: Rows, palette: Palette) -> alt.Y:
     """Return the axis of names, one a line, in the order of the rows."""
     # Told outright: the layers of a chart show some of the rows each, and would order what is left to them.
     scale = alt.Scale(domain=list(dict.fromkeys(row["label"] for row in rows)))
-    axis = alt.Axis(labelColor=palette.ink, labelLimit=150, domain=False, ticks=False, labelPadding=8)
+    axis = alt.Axis(labelColor=palette.ink, labelFontSize=12, labelLimit=150, domain=False, ticks=False, labelPadding=8)
     return alt.Y("label:N", scale=scale, title=None, axis=axis)
 
 
@@ -251,18 +251,30 @@ def _numbers(palette: Palette) -> alt.Axis:
     return alt.Axis(gridColor=palette.line, domain=False, ticks=False, labelPadding=6, tickCount=5)
 
 
-def _legend(palette: Palette) -> alt.Legend:
-    return alt.Legend(title=None, orient="top", labelColor=palette.muted, symbolOpacity=1, columns=3)
+def _legend(palette: Palette, **more: Any) -> alt.Legend:
+    return alt.Legend(title=None, orient="top", labelColor=palette.muted, symbolOpacity=1, columns=3, **more)
 
 
-def _finished(layered: alt.LayerChart, palette: Palette, *, height: int) -> alt.LayerChart:
-    """Return the chart as wide as what holds it, on a surface that shows through."""
-    sized: alt.LayerChart = (
-        layered.properties(
-            width="container", height=height, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
-        )
-        .configure(background="transparent", font=_FONT, padding=4)
-        .configure_view(stroke=None)
-        .configure_axis(labelColor=palette.muted, titleColor=palette.muted, titleFontWeight="normal")
+def _finished(layers: list[alt.Chart], palette: Palette, *, height: int) -> alt.LayerChart:
+    """Return layers as one chart, as wide as what holds it, on a surface that shows through."""
+    # All at once: each further call would copy the rows of every layer.
+    return alt.LayerChart(
+        layer=[each for each in layers if each.data.values] or layers[:1],
+        width="container",
+        height=height,
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        background="transparent",
+        padding=4,
+        config=alt.Config(
+            font=_FONT,
+            view=alt.ViewConfig(stroke=None),
+            axis=alt.AxisConfig(
+                labelColor=palette.muted,
+                labelFontSize=11.5,
+                titleColor=palette.muted,
+                titleFontSize=12,
+                titleFontWeight="normal",
+            ),
+            legend=alt.LegendConfig(labelFontSize=12),
+        ),
     )
-    return sized

@@ -131,7 +131,7 @@ def _findings_told(root: Path, campaign_id: str) -> Iterator[None]:
     """Turn what cannot be read into what the audit finds wrong with it."""
     try:
         yield
-    except _Told:
+    except _AuditedError:
         raise
     except WarehouseError as error:
         raise _audited(root, campaign_id, error) from error
@@ -147,11 +147,11 @@ def _audited(root: Path, campaign_id: str, error: OpfieldError) -> OpfieldError:
     return _damage(list(found)) if found else error
 
 
-class _Told(DamageError):
+class _AuditedError(DamageError):
     """Files are not what was written; the message holds the audit's findings."""
 
 
 def _damage(found: list[Finding]) -> DamageError:
     listed = "".join(f"\n  {each.file}: {each.law}: {each.detail}" for each in found[:_SHOWN_FINDINGS])
     more = f"\n  and {len(found) - _SHOWN_FINDINGS} more" if len(found) > _SHOWN_FINDINGS else ""
-    return _Told(f"the warehouse is damaged, so there is no report; `opfield audit` finds:{listed}{more}")
+    return _AuditedError(f"the warehouse is damaged, so there is no report; `opfield audit` finds:{listed}{more}")

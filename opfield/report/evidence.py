@@ -11,8 +11,8 @@ import orjson
 
 from opfield.core import parse_json
 from opfield.errors import IdentityError, OpfieldError
-from opfield.warehouse.material import artifact_files, read_artifacts
 from opfield.warehouse.artifacts import read_content
+from opfield.warehouse.material import artifact_files, read_artifacts
 
 #: Artifacts that one report keeps, the characters of each, and the size beyond which none is read.
 MOST_KEPT: Final = 60

@@ -102,7 +102,6 @@ def pareto(rows: Rows, focus: Mapping[str, Any]) -> Figure | None:
     if not any(row["standing"] != "baseline" for row in rows):
         return None
     front = [row for row in rows if row["standing"] in ("selected", "front")]
-    named = {row["position"] for row in [*(row for row in rows if row["standing"] == "baseline"), *front][:12]}
     across, upwards = (
         f"{focus[f'{which}metric']} ({'more' if focus[f'{which}direction'] > 0 else 'less'} is better)"
         for which in ("other_", "")
@@ -114,7 +113,7 @@ def pareto(rows: Rows, focus: Mapping[str, Any]) -> Figure | None:
         f"Scatter of {across} and {upwards}; on the front: {told or 'none'}",
         _specification(
             charts.pareto(
-                [{**row, "is_named": row["position"] in named} for row in rows],
+                rows,
                 x_title=across,
                 y_title=upwards,
                 palette=PAGE,
@@ -130,8 +129,10 @@ def _grouped(rows: Iterable[Mapping[str, Any]], member: str) -> list[tuple[Any, 
 
 def _specification(chart: alt.LayerChart) -> Markup:
     """Return a chart as JSON in which nothing can end the element that it stands in."""
-    # Rows are plain already, and validating every one of thousands against the schema takes most of the time.
-    told = json.dumps(chart.to_dict(validate=False), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    # Rows are plain already, and validating every one of thousands against the schema takes most of the time. The page
+    # says that it is Vega-Lite; of what release is for the script that draws it to know.
+    plain = {name: value for name, value in chart.to_dict(validate=False).items() if name != "$schema"}
+    told = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     for sign in "<>&\u2028\u2029":
         told = told.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -18,6 +18,7 @@ from opfield.report import figures, text
 from opfield.report.charts import CELL_CLASSES
 from opfield.report.mark import mark
 from opfield.report.palette import DARK, LIGHT, css_variables
+from opfield.report.scripts import load_scripts
 from opfield.report.words import verdict_in_words
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -29,27 +30,6 @@ _WORDS: Final = {
     "infrastructure_failure": "broke",
     "not_planned": "not planned",
 }
-
-
-def load_scripts() -> Future[str]:
-    """Start to load the scripts that draw charts, which takes a second that reading can share."""
-    pool = ThreadPoolExecutor(1)
-    loaded = pool.submit(_scripts)
-    pool.shutdown(wait=False)
-    return loaded
-
-
-@cache
-def _scripts() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script, of the version that the charts are written for."""
-    import vl_convert
-    from altair.vegalite import SCHEMA_VERSION
-
-    series = ".".join(SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    known = vl_convert.get_vegalite_versions()
-    bundle: str = vl_convert.javascript_bundle(vl_version=series if series in known else None)
-    # Inside of a script element these would end it, or change how it is read.
-    return bundle.replace("</script", "<\\/script").replace("<!--", "\\x3c!--")
 
 
 def render_html(content: Mapping[str, Any], scripts: Future[str] | None = None) -> str:
@@ -197,9 +177,13 @@ def _facts(campaign: Mapping[str, Any], timing: Sequence[Mapping[str, Any]]) -> 
         ("root of the seeds", campaign["seed_root"]),
         ("confirms", campaign["confirms"] or "no other campaign"),
         ("started, finished (UTC)", f"{campaign['started_at']}, {campaign['finished_at'] or 'not finished'}"),
-        ("recorded with", f"opfield {campaign['opfield'] or text.UNKNOWN}, DuckDB {campaign['duckdb'] or text.UNKNOWN}, "
-            f"Python {campaign['python'] or text.UNKNOWN}, {campaign['platform'] or text.UNKNOWN}"),
+        ("recorded with", _versions(campaign)),
     ]  # fmt: skip
+
+
+def _versions(campaign: Mapping[str, Any]) -> str:
+    named = (("opfield", "opfield"), ("DuckDB", "duckdb"), ("Python", "python"), ("on", "platform"))
+    return ", ".join(f"{name} {campaign[member] or text.UNKNOWN}" for name, member in named)
 
 
 def _gap(timing: Sequence[Mapping[str, Any]]) -> str | None:

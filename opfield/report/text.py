@@ -61,13 +61,18 @@ def signed(value: float | None, digits: int = 4) -> str:
     return f"+{told}" if value is not None and value > 0 else told
 
 
+def isolated(text: str) -> str:
+    """Return text that may stand inside a sentence whatever direction its letters run in."""
+    return text if text.isascii() else f"\u2068{text}\u2069"
+
+
 def quoted(text: str) -> str:
-    """Return a name inside a sentence, set apart from it whatever direction its letters run in.
+    """Return a name inside a sentence, in quotation marks.
 
     >>> quoted("top-2")
     '“top-2”'
     """
-    return f"“{text}”" if text.isascii() else f"\u2068“{text}”\u2069"
+    return isolated(f"“{text}”")
 
 
 def plural(count: int, noun: str) -> str:

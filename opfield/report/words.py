@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from opfield.report.text import number, plural, quoted, signed
+from opfield.report.text import isolated, number, plural, quoted, signed
 
 Part = Sequence[Mapping[str, Any]]
 
@@ -40,7 +40,7 @@ def verdict_in_words(parts: Mapping[str, Any]) -> Verdict:
         return Verdict(
             "nothing",
             "Nothing compared",
-            "There is no candidate in this campaign, so there is nothing to compare and the baseline stays.",
+            "There is no candidate in this campaign, so nothing is compared and the baseline stays.",
             ("A campaign with at least one candidate.",),
         )
     if campaign["state"] == "running":
@@ -54,8 +54,8 @@ def _cancelled(both: Mapping[str, Any]) -> Verdict:
     return Verdict(
         "cancelled",
         "Cancelled",
-        f"This campaign was cancelled after {number(both['accepted'])} of {plural(both['declared'], 'cell')}, so it has "
-        "no verdict and the baseline stays.",
+        f"Cancelled after {number(both['accepted'])} of {plural(both['declared'], 'cell')}: there is no verdict, and the "
+        "baseline stays.",
         ("A new campaign: a cancelled one never goes on.",),
     )
 
@@ -76,35 +76,34 @@ def _awaiting(awaiting: Part) -> Verdict:
     return Verdict(
         "awaiting",
         "Waiting for people",
-        f"Everything is measured, and {named} {'needs' if len(awaiting) == 1 else 'need'} the approval of people before "
-        "a verdict stands.",
+        f"All is measured, and {named} {'needs' if len(awaiting) == 1 else 'need'} the approval of people before a "
+        "verdict stands.",
         (f"{quoted(first['gate'])}: {number(first['approvals'])} of {number(first['needed'])} approvals are there.",),
     )
 
 
 def _selected(parts: Mapping[str, Any], chosen: Mapping[str, Any]) -> Verdict:
     campaign = _rows(parts, "campaign")[0]
-    metric = quoted(campaign["preference"] or "the metric")
-    moved = f"{metric} goes from {number(chosen['baseline_mean'])} to {number(chosen['candidate_mean'])}"
+    metric = isolated(campaign["preference"] or "the metric")
+    moved = f"{metric} goes from {number(chosen['baseline_mean'], 3)} to {number(chosen['candidate_mean'], 3)}"
     is_doubtful = chosen["ci_low"] is not None and chosen["ci_low"] <= 0
-    doubt = ", though that alone could be chance" if is_doubtful else ""
+    doubt = ", which alone could be chance" if is_doubtful else ""
     changes = []
     if is_doubtful:
-        effect = chosen["smallest_effect"]
-        shown = f": so little evidence shows a change from about {number(effect, 3)} on" if effect is not None else ""
         changes.append(
             f"More cases: the 95 % interval of its change, {signed(chosen['ci_low'], 3)} … "
-            f"{signed(chosen['ci_high'], 3)}, does not exclude none{shown}."
+            f"{signed(chosen['ci_high'], 3)}, includes no change at all."
         )
+        if chosen["smallest_effect"] is not None:
+            shown = number(chosen["smallest_effect"], 3)
+            changes[-1] += f" This much evidence would have shown a change of about {shown}."
     changes += _luck(parts, chosen)
-    changes.append(
-        f"A smaller change: it was selected with {signed(chosen['score'])}, and must exceed "
-        f"{number(campaign['min_gain'])}."
-    )
+    least = number(campaign["min_gain"], 3)
+    changes.append(f"A smaller change: it is selected with {signed(chosen['score'], 3)}, and must exceed {least}.")
     return Verdict(
         "selected",
         "Adopt",
-        f"Adopt {quoted(chosen['label'])}: it passes every gate, and {moved} ({signed(chosen['score'])}){doubt}.",
+        f"Adopt {quoted(chosen['label'])}: it passes every gate, and {moved}{doubt}.",
         tuple(changes),
     )
 
@@ -113,14 +112,15 @@ def _luck(parts: Mapping[str, Any], chosen: Mapping[str, Any]) -> list[str]:
     found = []
     expected, score = chosen["expected_score"], chosen["score"]
     if expected is not None and score is not None and expected < score:
-        again = signed(expected, 3) if expected > 0 else "nothing"
+        again = f"only {signed(expected, 3)}" if expected > 0 else "nothing"
         found.append(
-            f"A repetition: of its change {again} is to be expected again, since the best of several is lucky too."
+            f"A second campaign: {again} of this change is to be expected again, for the best of several is lucky too."
         )
     near = _rows(parts, "contenders")
     if near:
-        left = parts["contenders"]["left_out"]
-        named = _listed([quoted(row["label"]) for row in near[:4]], more=len(near) - 4 + left)
+        named = _listed(
+            [quoted(row["label"]) for row in near[:4]], more=len(near[4:]) + parts["contenders"]["left_out"]
+        )
         found.append(f"More evidence could put another one first: nothing separates {named} from it.")
     return found
 
@@ -130,7 +130,7 @@ def _kept(parts: Mapping[str, Any]) -> Verdict:
     standings = _rows(parts, "standings")
     failing = [row for row in standings if row["decision"] == "fail"]
     passing, failed = _in_decision(standings, "pass"), _in_decision(standings, "fail")
-    gained = f"gains more than {number(campaign['min_gain'])} of {quoted(campaign['preference'] or 'a metric')}"
+    gained = f"gains more than {number(campaign['min_gain'], 3)} of {isolated(campaign['preference'] or 'a metric')}"
     if passing == 0:
         sentence = (
             f"Keep the baseline: the only candidate, {quoted(standings[0]['example_label'])}, fails."
@@ -138,7 +138,8 @@ def _kept(parts: Mapping[str, Any]) -> Verdict:
             else f"Keep the baseline: all {number(failed)} candidates fail."
         )
     else:
-        sentence = f"Keep the baseline: {plural(passing, 'candidate')} {'passes' if passing == 1 else 'pass'}, but none {gained}."
+        verb = "passes" if passing == 1 else "pass"
+        sentence = f"Keep the baseline: {plural(passing, 'candidate')} {verb}, but none {gained}."
     changes = [_blocked(row) for row in failing[:3]]
     if passing:
         changes.insert(0, f"A candidate that passes and {gained}.")

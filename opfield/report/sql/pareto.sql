@@ -1,7 +1,8 @@
 -- Pareto: where candidates stand on the two metrics that the page looks at first.
 -- Grain: one row for the baseline and each candidate with both means; the first 400 in the page's order.
 -- `front`: passes, and no other passing candidate is at least as good on every metric and better on one; all metrics of
--- the campaign count, not only the two. `dominated`: passes, but another one dominates it.
+-- the campaign count, not only the two. `dominated`: passes, but another one dominates it. `is_named`: its name fits in;
+-- of points in one field of a grid of 6 by 16 the first of the front, or the baseline, has it.
 with means as (
     select
         comparisons.candidate_id,
@@ -46,14 +47,26 @@ points as (
     where means.baseline_x is not null and means.baseline_y is not null
 )
 
+known as (
+    select
+        *,
+        (x - min(x) over ()) / nullif(max(x) over () - min(x) over (), 0) as across,
+        (y - min(y) over ()) / nullif(max(y) over () - min(y) over (), 0) as upwards,
+    from points
+    where x is not null and y is not null
+)
+
 select
     position,
     label,
     x,
     y,
     standing,
+    standing in ('selected', 'front', 'baseline') and row_number() over (
+        partition by floor(coalesce(across, 0) * 6), floor(coalesce(upwards, 0) * 16)
+        order by list_position(['selected', 'front', 'baseline'], standing) nulls last, position
+    ) = 1 as is_named,
     count(*) over () as in_all,
-from points
-where x is not null and y is not null
+from known
 order by position
 limit 400

@@ -1,7 +1,7 @@
 -- Slopes: from the baseline's value to the candidate's, case by case, of the metric in focus.
--- Grain: of each of the first 4 candidates, one row for each case where there are at most 60, else one for each group of
--- cases whose values on either arm lie in the same tenth of the range, and that got better, worse or neither.
--- A group stands in the middle of its tenths.
+-- Grain: of each of the first 4 candidates, one row for each pair of values where there are at most 60 cases, else one for
+-- each group of cases whose values on either arm lie in the same tenth of the range, and that got better, worse or
+-- neither. Such a group stands in the middle of its tenths.
 with found as (
     select
         listed_candidates.position,
@@ -48,21 +48,28 @@ tenths as (
     from placed
 ),
 
+valued as (
+    select
+        position,
+        label,
+        outcome,
+        case_id,
+        if(baseline_tenth is null, baseline_mean, low + step * (baseline_tenth + 0.5)) as baseline_value,
+        if(candidate_tenth is null, candidate_mean, low + step * (candidate_tenth + 0.5)) as candidate_value,
+    from tenths
+),
+
 grouped as (
     select
         position,
         label,
         outcome,
-        baseline_tenth,
-        candidate_tenth,
-        if(is_grouped, null, case_id) as case_id,
+        baseline_value,
+        candidate_value,
         count(*) as cases,
         min(case_id) as first_case,
-        if(is_grouped and step > 0, low + step * (baseline_tenth + 0.5), min(baseline_mean)) as baseline_value,
-        if(is_grouped and step > 0, low + step * (candidate_tenth + 0.5), min(candidate_mean)) as candidate_value,
-    from tenths
-    group by
-        position, label, outcome, baseline_tenth, candidate_tenth, is_grouped, step, low, if(is_grouped, null, case_id)
+    from valued
+    group by position, label, outcome, baseline_value, candidate_value
 )
 
 select
@@ -74,4 +81,4 @@ select
     baseline_value,
     candidate_value,
 from grouped
-order by position, outcome, baseline_value, candidate_value, first_case
+order by position, outcome, baseline_value, candidate_value

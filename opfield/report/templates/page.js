@@ -7,7 +7,7 @@
     drawn.add(spec);
     // The interpreter instead of compiled expressions: this page forbids code from text. Nothing may be loaded.
     vegaEmbed(place, JSON.parse(spec.textContent), {
-      ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: { disableDefaultStyle: true },
+      mode: "vega-lite", ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: { disableDefaultStyle: true },
     }).catch((error) => { place.textContent = "This chart cannot be drawn: " + error.message; console.error(error); });
   };
   const drawAll = () => document.querySelectorAll("script[data-chart]").forEach(draw);
