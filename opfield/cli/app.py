@@ -25,6 +25,7 @@ EXIT_INTERRUPTED: Final = 130
 #: Commands by the module that holds them, as its `COMMANDS`.
 HOMES: Final = {
     "confirm": ("confirm",),
+    "dashboard": ("dashboard",),
     "export": ("export",),
     "ingest": ("ingest", "survey", "readers"),
     "keep": ("audit", "seal"),

@@ -1,0 +1,36 @@
+"""The charts of a view: the report's, over the view's rows."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Final
+
+from opfield.dashboard.board import View
+from opfield.report.palette import Palette
+
+if TYPE_CHECKING:
+    import altair as alt
+
+#: Colours that the page's style sheet defines, under the names that it gives them.
+PAGE: Final = Palette(*(f"var(--op-{each.name.replace('_', '-')})" for each in fields(Palette)))
+
+
+def charts_of(view: View) -> dict[str, alt.LayerChart]:
+    """Return the charts of a view by name; none where it has none."""
+    # Loaded where a chart is drawn: the first view of a page is without.
+    from opfield.report.charts import coverage_grid, forest, slopes
+
+    told = view.told
+    charts: dict[str, alt.LayerChart] = {}
+    if told.get("forest"):
+        charts["forest"] = forest(
+            told["forest"], told["margins"], title=f"oriented change of {told['focus']['metric']}", palette=PAGE
+        )
+    if told.get("coverage"):
+        charts["coverage"] = coverage_grid(told["coverage"], palette=PAGE)
+    if told.get("slopes"):
+        charts["slopes"] = slopes(told["slopes"], title=told["focus"]["metric"], palette=PAGE)
+    for chart in charts.values():
+        # As SVG a chart takes its colours from the page's style sheet, and so follows it into the dark.
+        chart.usermeta = {"embedOptions": {"renderer": "svg", "actions": False}}
+    return charts

@@ -1,0 +1,110 @@
+"""From a view to HTML: templates that escape every text, and nothing that computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from opfield.dashboard.board import View
+from opfield.dashboard.listing import PAGE_ROWS
+from opfield.report.palette import DARK, LIGHT, css_variables
+
+_FOLDER: Final = Path(__file__).parent / "templates"
+
+#: What stands for a number that nobody knows.
+UNKNOWN: Final = Markup('<span class="op-unknown">unknown</span>')
+
+#: A status in words, and the sign beside it: a class of result never shows by its colour alone.
+SIGNS: Final[Mapping[str, str]] = {
+    "pass": "✓",
+    "fail": "✗",
+    "indeterminate": "?",
+    "not reached": "·",
+    "success": "✓",
+    "domain_failure": "✗",
+    "infrastructure_failure": "▲",
+    "cancelled": "◆",
+    "missing": "□",
+    "running": "▶",
+    "unfinished": "◌",
+    "completed": "✓",
+    "selected": "✓",
+    "kept_baseline": "=",
+    "undecided": "?",
+    "damaged": "✗",
+}
+
+_TITLES: Final[Mapping[str, str]] = {
+    "campaigns": "Campaigns",
+    "campaign": "Campaign",
+    "candidate": "Candidate",
+    "case": "Case",
+    "problem": "Problem",
+}
+
+
+def as_html(view: View, charts: Mapping[str, str] | None = None) -> str:
+    """Return a view as HTML: one element, every text in it escaped.
+
+    Args:
+        view: the view.
+        charts: HTML of its charts by name, trusted; where None their places stay empty.
+    """
+    shown = {name: Markup(text) for name, text in (charts or {}).items()}  # noqa: S704 - ours, not a user's
+    template = _environment().get_template(f"{view.kind}.html")
+    return template.render(view.told, address=view.address, charts=shown, title=_TITLES[view.kind])
+
+
+@cache
+def style() -> str:
+    """Return the style sheet of all pages."""
+    rules = (_FOLDER / "page.css").read_text(encoding="utf-8")
+    # Names of our own: the framework's page has colours of the same names.
+    light, dark = (css_variables(each).replace("--", "--op-") for each in (LIGHT, DARK))
+    chosen = f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} color-scheme: dark; }} }}"
+    return f":root {{ {light} color-scheme: light; }}\n{chosen}\n{rules}"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": _number, "signed": _signed, "moment": _moment, "short": _short, "words": _words}
+    environment.globals |= {"SIGNS": SIGNS, "UNKNOWN": UNKNOWN, "PAGE_ROWS": PAGE_ROWS}
+    return environment
+
+
+def _number(value: Any, digits: int = 6) -> Any:
+    """Return a number as people read it; one that is NULL is unknown, never zero."""
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, float):
+        return f"{value:.{digits}g}"
+    return f"{value:,}"
+
+
+def _signed(value: Any) -> Any:
+    return UNKNOWN if value is None else f"{value:+.4g}"
+
+
+def _moment(value: Any) -> Any:
+    return value.isoformat(sep=" ", timespec="seconds") if isinstance(value, datetime) else UNKNOWN
+
+
+def _short(identity: Any) -> str:
+    return str(identity).removeprefix("sha256:")[:12]
+
+
+def _words(name: Any) -> str:
+    return str(name).replace("_", " ")
