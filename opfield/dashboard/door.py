@@ -140,8 +140,8 @@ class Door:
         if status != 200:
             await Response(status_code=status)(scope, receive, send)
             return
-        # Before what the framework links to, so that it is painted before any of that is loaded.
-        page = body.decode().replace("<link ", f"{view}<link ", 1)
+        # Before the framework's scripts and styles, so that it is painted before any of them is loaded.
+        page = body.decode().replace("<script", f"{view}<script", 1)
         answer = Response(page, media_type="text/html", headers={**_HEADERS, "cache-control": "no-store"})
         await answer(scope, receive, send)
 
