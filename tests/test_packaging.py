@@ -9,7 +9,7 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-from opfield.warehouse.contract import TABLE_NAMES
+from opfield.warehouse.contract import PRACTICE_TABLE_NAMES, TABLE_NAMES
 from opfield.warehouse.layout import EMPTY
 
 ROOT = Path(__file__).parent.parent
@@ -33,10 +33,15 @@ def test_the_wheel_holds_views_and_contract_and_nothing_that_a_run_left(tmp_path
         stray.parent.rmdir()
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {f"opfield/_warehouse/{name}.sql" for name in TABLE_NAMES} <= names
+    assert {f"opfield/_warehouse/{name}.sql" for name in (*TABLE_NAMES, *PRACTICE_TABLE_NAMES)} <= names
     views = {path.relative_to(ROOT / "sql").as_posix() for path in (ROOT / "sql").glob("*/*.sql")}
     assert {f"opfield/_sql/{name}" for name in views} <= names
-    assert {"opfield/__init__.py", "opfield_quadratic/__init__.py", "opfield_rag/__init__.py"} <= names
+    assert {
+        "opfield/__init__.py",
+        "opfield_practice/__init__.py",
+        "opfield_quadratic/__init__.py",
+        "opfield_rag/__init__.py",
+    } <= names
     assert [name for name in names if name.endswith(".parquet") or "campaign=" in name] == []
 
 

@@ -21,7 +21,7 @@ from opfield.cli.verdict import (
 )
 from opfield.core import parse_json
 from opfield.errors import IdentityError, OpfieldError, UnknownNameError, unknown_name
-from opfield.warehouse.contract import load_contract
+from opfield.warehouse.contract import load_contract, load_practice_contract
 from opfield.warehouse.lock import holder_of
 from opfield.warehouse.material import find_artifact
 from opfield.warehouse.seal import is_sealed
@@ -198,7 +198,7 @@ def sql_command(query: str, campaign: str | None, warehouse: Path | None, as_jso
 @json_option
 def views_command(name: str | None, as_json: bool) -> int:
     """List tables and views with what they hold, or print one with its columns and its SQL."""
-    views, tables = installed_views(), load_contract()
+    views, tables = installed_views(), {**load_contract(), **load_practice_contract()}
     relations = {each.name: each for each in views.relations.values() if not each.is_macro}
     if name is None:
         rows = [{"layer": "tables", "name": table.name, "holds": table.comment} for table in tables.values()]

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 TABLE_NAMES = ("events", "cells", "measurements", "cases", "candidates", "metrics", "artifacts")
 """The tables of a warehouse, the authority first."""
 
+PRACTICE_TABLE_NAMES = ("runs", "operator_results", "bindings", "admissions")
+"""The tables of the run-binding boundary, which belong to no campaign, each after those that its rows speak of."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -71,6 +74,11 @@ def load_contract(folder: Path | None = None) -> dict[str, TableContract]:
     return dict(_load_contract(folder or contract_folder()))
 
 
+def load_practice_contract() -> dict[str, TableContract]:
+    """Return the installed contracts of the tables of the run-binding boundary, in the order of their names' list."""
+    return dict(_load_practice_contract())
+
+
 @cache
 def column_names() -> Mapping[str, tuple[str, ...]]:
     """Return the names of every table's columns, as `load_contract` has them, without all that it says of them."""
@@ -107,7 +115,7 @@ def arrow_schema(table: str) -> pa.Schema:
     """
     import pyarrow as pa
 
-    contract = load_contract()
+    contract = load_practice_contract() if table in PRACTICE_TABLE_NAMES else load_contract()
     if table not in contract:
         raise unknown_name("table", table, contract)
     with scratch_catalogue() as scratch:
@@ -124,7 +132,14 @@ def _load_contract(folder: Path) -> tuple[tuple[str, TableContract], ...]:
         return tuple((name, _read_table(scratch, folder / f"{name}.sql")) for name in TABLE_NAMES)
 
 
-def _read_table(scratch: duckdb.DuckDBPyConnection, path: Path) -> TableContract:
+@cache
+def _load_practice_contract() -> tuple[tuple[str, TableContract], ...]:
+    folder = contract_folder()
+    with scratch_catalogue() as scratch:
+        return tuple((name, _read_table(scratch, folder / f"{name}.sql", False)) for name in PRACTICE_TABLE_NAMES)
+
+
+def _read_table(scratch: duckdb.DuckDBPyConnection, path: Path, is_of_events: bool = True) -> TableContract:
     if not path.is_file():
         raise WarehouseError(f"the contract of table {path.stem!r} is missing: {path}; restore the file")
     statements = scratch.extract_statements(path.read_text(encoding="utf-8"))
@@ -149,7 +164,9 @@ def _read_table(scratch: duckdb.DuckDBPyConnection, path: Path) -> TableContract
         comment=comments[0] or "",
         projection_sql=projection,
         ddl=ddl,
-        event_types=frozenset() if projection is None else _event_types(_selected(projection), path),
+        event_types=frozenset()
+        if projection is None or not is_of_events
+        else _event_types(_selected(projection), path),
     )
 
 

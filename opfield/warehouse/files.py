@@ -10,13 +10,14 @@ from typing import Final
 
 from opfield.errors import OpfieldError, WarehouseError
 from opfield.warehouse.artifacts import read_content
-from opfield.warehouse.contract import TABLE_NAMES
+from opfield.warehouse.contract import PRACTICE_TABLE_NAMES, TABLE_NAMES
 from opfield.warehouse.layout import (
     EMPTY,
     FIRST,
     MARKER,
     NO_CAMPAIGN,
     OPEN_SQL,
+    PRACTICE,
     SEAL_PLAN,
     SEALED,
     digests_folder,
@@ -26,6 +27,7 @@ from opfield.warehouse.layout import (
 )
 from opfield.warehouse.material import artifact_files, read_artifacts
 from opfield.warehouse.projection import campaigns_on_disk, file_digest, projected_tables, read_digests
+from opfield.warehouse.results import RECORD, RESULTS, has_results, recorded_results, results_folder
 from opfield.warehouse.store import read_marker
 
 #: Folders whose files carry no meaning: disposable, or operational records with sums of their own.
@@ -34,6 +36,9 @@ OUTSIDE_MEANING: Final = {
     "checkpoints": "disposable; checked against itself and the ledger before use",
     "attempts": "operational record; each line carries its own sum",
 }
+
+#: How results come to be what the views say again.
+RESULTS_REMEDY: Final = "`opfield seal` lays the campaign's results out anew"
 
 #: Laws of findings about files whose rows are not those that were written.
 UNREADABLE: Final = frozenset({"altered", "missing", "unreadable", "artifact"})
@@ -107,6 +112,24 @@ def check_campaign_files(root: Path, campaign_id: str) -> Iterator[Finding]:
                 yield Finding(name, "unexpected", "no record names this file; remove it, or put back its record")
 
 
+def check_results(root: Path, campaign_id: str) -> Iterator[Finding]:
+    """Check a campaign's result files against the digests recorded beside them; a campaign may have none."""
+    folder = results_folder(root, campaign_id)
+    if not has_results(root, campaign_id):
+        return
+    try:
+        recorded = recorded_results(root, campaign_id)
+    except OpfieldError as error:
+        yield Finding(relative(root, folder / RECORD), "result", f"{error}; {RESULTS_REMEDY}")
+        return
+    for name, expected in sorted(recorded.items()):
+        for finding in _check_digest(root, relative(root, folder / name), expected):
+            yield Finding(finding.file, "result", f"{finding.detail.partition(';')[0]}; {RESULTS_REMEDY}")
+    for path in _present(folder):
+        if path.name != RECORD and path.name not in recorded:
+            yield Finding(relative(root, path), "unexpected", f"no result bears this name; {RESULTS_REMEDY}")
+
+
 def check_artifacts(root: Path, campaign_id: str) -> Iterator[Finding]:
     """Check that every retained artifact holds what its identity names."""
     for path in artifact_files(root, campaign_id):
@@ -134,15 +157,15 @@ def check_blobs(root: Path) -> Iterator[Finding]:
 
 def check_strays(root: Path) -> Iterator[Finding]:
     """Check that nothing stands in the warehouse that no opfield put there."""
-    folders = {*TABLE_NAMES, "digests", "blobs", *OUTSIDE_MEANING}
-    files = {MARKER, OPEN_SQL, *(f"{name}.sql" for name in TABLE_NAMES)}
+    folders = {*TABLE_NAMES, "digests", "blobs", PRACTICE, RESULTS, *OUTSIDE_MEANING}
+    files = {MARKER, OPEN_SQL, *(f"{name}.sql" for name in (*TABLE_NAMES, *PRACTICE_TABLE_NAMES))}
     for path in _present(root):
         if path.name not in (folders if path.is_dir() else files):
             yield Finding(path.name, "unexpected", "nothing of a warehouse bears this name")
     known = {partition(campaign_id) for campaign_id in campaigns_on_disk(root)}
-    for table in (*TABLE_NAMES, "digests"):
+    for table in (*TABLE_NAMES, "digests", RESULTS):
         for folder in _present(root / table):
-            if folder.name == NO_CAMPAIGN and table != "digests":
+            if folder.name == NO_CAMPAIGN and table in TABLE_NAMES:
                 for path in _present(folder):
                     if path.name != EMPTY:
                         yield Finding(relative(root, path), "unexpected", "only the zero-row file stands here")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import duckdb
 
 from opfield.core import canonical_json, digest
-from opfield.warehouse.contract import TableContract
+from opfield.warehouse.contract import TableContract, load_practice_contract
+from opfield.warehouse.practice_tables import absent_tables, empty_query, live_query
 from opfield.warehouse.sql_text import macro_body, macro_signature
 from opfield.warehouse.views import Relation, ViewSet
 
@@ -32,7 +34,7 @@ def install(
         views: The relations.
         contract_tables: The tables, as `load_contract` gives them.
     """
-    con.execute(open_sql(views, contract_tables))
+    con.execute(open_sql(views, contract_tables, absent_tables(con)))
 
 
 def install_some(
@@ -41,6 +43,7 @@ def install_some(
     columns: Mapping[str, Sequence[str]],
     names: Iterable[str],
     stored: Collection[str] = (),
+    practice: Mapping[str, str] = MappingProxyType({}),
     *,
     is_listed: bool = False,
 ) -> None:
@@ -56,6 +59,7 @@ def install_some(
         columns: The columns of each table to create, as `column_names` gives them.
         names: Relations that will be asked for, and all that they read, as `ViewSet.closure` gives them.
         stored: Relations and tables to compute now; small ones, since they are kept in memory.
+        practice: SELECT of each table of the run-binding boundary that is to be created.
         is_listed: Whether each table reads the files that the connection's variable `<table>_files` lists; all is then
             temporary, so that the connection can be one to a database that others use.
     """
@@ -64,6 +68,8 @@ def install_some(
         files = f"getvariable('{table}_files')" if is_listed else _patterns(table)
         query = _table_query(listed, files)
         con.execute(_create_table(table, query) if table in stored else _create_view(table, query, temporary))
+    for name, query in practice.items():
+        con.execute(_create_view(name, query, temporary))
     for name in views.ordered(names):
         relation = views.named[name]
         if relation.is_macro:
@@ -80,26 +86,36 @@ def rendered_from(views: ViewSet, contract_tables: Mapping[str, TableContract]) 
 
     It covers the relations and tables, and the code that renders them.
     """
-    code = [(Path(__file__).with_name(f"{module}.py")).read_bytes() for module in ("install", "sql_text", "views")]
+    code = [
+        (Path(__file__).with_name(f"{module}.py")).read_bytes()
+        for module in ("install", "practice_tables", "sql_text", "views")
+    ]
     tables = {
         table.name: [table.comment, *([each.name, each.comment] for each in table.columns)]
-        for table in contract_tables.values()
+        for table in (*contract_tables.values(), *load_practice_contract().values())
     }
     return digest("opfield/open-sql/v1", *code, canonical_json({"tables": tables, "relations": views.sources()}))
 
 
-def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract]) -> str:
+def open_sql(views: ViewSet, contract_tables: Mapping[str, TableContract], absent: Collection[str] = ()) -> str:
     """Return the text of `open.sql`: all that a DuckDB shell standing in the folder needs.
 
     A view is bound when it is created. Binding it to the campaign `none`, which is always there and empty, opens a
     warehouse of a thousand campaigns as fast as an empty one.
+
+    Args:
+        views: The relations.
+        contract_tables: The tables of campaigns, as `load_contract` gives them.
+        absent: Tables of the run-binding boundary of which the warehouse has no file.
     """
     statements = ["set variable opened_campaign = getvariable('campaign')", "set variable campaign = 'none'"]
-    for table in contract_tables.values():
-        statements += [
-            _create_view(table.name, _table_query([each.name for each in table.columns], _patterns(table.name))),
-            _comment("view", table.name, table.comment),
-        ]
+    practice = load_practice_contract()
+    queries = {
+        each.name: _table_query([column.name for column in each.columns], _patterns(each.name))
+        for each in contract_tables.values()
+    } | {name: empty_query(each) if name in absent else live_query(each) for name, each in practice.items()}
+    for table in (*contract_tables.values(), *practice.values()):
+        statements += [_create_view(table.name, queries[table.name]), _comment("view", table.name, table.comment)]
         statements += [_comment("column", f"{table.name}.{each.name}", each.comment) for each in table.columns]
     for relation in views.relations.values():
         statements += _relation_statements(relation, views.executable(relation.name))

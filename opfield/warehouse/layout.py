@@ -12,6 +12,8 @@ OPEN_SQL: Final = "open.sql"
 EMPTY: Final = "empty.parquet"
 #: Partition that holds each table's zero-row file, so that the table opens when nothing ran yet.
 NO_CAMPAIGN: Final = "campaign=none"
+#: Folder of what belongs to no campaign: the tables of the run-binding boundary, and the digests of their files.
+PRACTICE: Final = "practice"
 #: Name of a campaign's zero-row file in each table.
 FIRST: Final = "000000000000.parquet"
 #: Record of a sealed campaign's file digests; where it stands, the campaign is sealed.
@@ -28,6 +30,11 @@ def partition(campaign_id: str) -> str:
 def table_folder(root: Path, table: str, campaign_id: str) -> Path:
     """Return where a campaign's files of a table lie."""
     return root / table / partition(campaign_id)
+
+
+def practice_folder(root: Path, table: str) -> Path:
+    """Return where the files of a table of the run-binding boundary lie."""
+    return root / PRACTICE / table
 
 
 def segment_name(first_sequence: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -15,15 +15,22 @@ import duckdb
 
 from opfield.core import digest_hex, parse_json
 from opfield.errors import OpfieldError, UnknownNameError, WarehouseError, unknown_name
-from opfield.warehouse.contract import TABLE_NAMES, column_names, load_contract
+from opfield.warehouse.contract import (
+    PRACTICE_TABLE_NAMES,
+    TABLE_NAMES,
+    column_names,
+    load_contract,
+    load_practice_contract,
+)
 from opfield.warehouse.install import install, install_some
 from opfield.warehouse.layout import NO_CAMPAIGN, partition
 from opfield.warehouse.ledger import Event, read_events
 from opfield.warehouse.memory import connect_memory
+from opfield.warehouse.practice_tables import absent_tables, empty_query, listed_queries, live_query
 from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.sql_text import names_read
 from opfield.warehouse.store import default_root, open_store
-from opfield.warehouse.views import VERDICTS, ViewSet, load_views
+from opfield.warehouse.views import TABLES, VERDICTS, ViewSet, load_views
 
 if TYPE_CHECKING:
     # Loaded where it is used: that takes longer than a small question to DuckDB.
@@ -117,8 +124,10 @@ def connect_snapshot(
 
     def open_once() -> duckdb.DuckDBPyConnection:
         con = _connected(connect_memory(), root, campaign_id)
-        stored = _stored(chosen) | (_list_files(con, root, campaign_id) & chosen.tables_read(wanted))
-        install_some(con, chosen, column_names(), wanted, stored, is_listed=True)
+        read = chosen.tables_read(wanted)
+        stored = _stored(chosen) | (_list_files(con, root, campaign_id) & read)
+        practice = listed_queries(root, read & set(PRACTICE_TABLE_NAMES)) if read & set(PRACTICE_TABLE_NAMES) else {}
+        install_some(con, chosen, column_names(), wanted, stored, practice, is_listed=True)
         return con
 
     return _again(open_once)
@@ -251,20 +260,37 @@ class Warehouse:
         wanted = set(views.named) if query is None else _relations_read(views, query)
         if not self.is_snapshot and wanted - self._installed == set(views.named):
             install(self._con, views, load_contract())
-            self._installed |= wanted | set(TABLE_NAMES)
+            self._installed |= wanted | TABLES
             return self._con
         if query is not None and self.is_snapshot and VERDICTS in wanted - self._installed:
             views = self._in_use(self._con, views, query)
             wanted = _relations_read(views, query)
-        if is_new or wanted - self._installed:
-            self._install(self._con, views, wanted)
+        practice = {name for name in PRACTICE_TABLE_NAMES if query is None or name in query}
+        if is_new or (wanted | practice) - self._installed:
+            self._install(self._con, views, wanted, practice)
         return self._con
 
-    def _install(self, con: duckdb.DuckDBPyConnection, views: ViewSet, wanted: set[str]) -> None:
+    def _install(
+        self, con: duckdb.DuckDBPyConnection, views: ViewSet, wanted: set[str], practice: Collection[str] = ()
+    ) -> None:
         stored = _stored(views) | (self._small & views.tables_read(wanted)) if self.is_snapshot else ()
         columns = {table: listed for table, listed in column_names().items() if table not in self._installed}
-        install_some(con, views, columns, wanted - self._installed, stored, is_listed=self.is_snapshot)
-        self._installed |= wanted | columns.keys()
+        queries = self._practice_queries(con, ({*practice} | views.tables_read(wanted)) - self._installed)
+        install_some(con, views, columns, wanted - self._installed, stored, queries, is_listed=self.is_snapshot)
+        self._installed |= wanted | columns.keys() | queries.keys()
+
+    def _practice_queries(self, con: duckdb.DuckDBPyConnection, names: Collection[str]) -> dict[str, str]:
+        """Return the SELECT of each of the tables among `names` that belong to no campaign."""
+        if not set(PRACTICE_TABLE_NAMES) & set(names):
+            return {}
+        if self.is_snapshot:
+            return listed_queries(self.root, names)
+        absent, contract = absent_tables(con), load_practice_contract()
+        return {
+            name: empty_query(table) if name in absent else live_query(table)
+            for name, table in contract.items()
+            if name in names
+        }
 
     def _in_use(self, con: duckdb.DuckDBPyConnection, views: ViewSet, query: str) -> ViewSet:
         """Return the views with the gate kinds that a policy here or the query names; others would find no gate."""
@@ -312,8 +338,8 @@ class Warehouse:
             pattern = str(self.root / relation / "*" / "*.parquet")
             return pl.scan_parquet(pattern, hive_partitioning=False)
         known = [each.name for each in installed_views().named.values() if not each.is_macro]
-        if relation not in known:
-            raise unknown_name("relation", relation, (*TABLE_NAMES, *known))
+        if relation not in (*PRACTICE_TABLE_NAMES, *known):
+            raise unknown_name("relation", relation, (*TABLE_NAMES, *PRACTICE_TABLE_NAMES, *known))
         frame: pl.DataFrame = self.sql(f"from {relation}").pl()
         return frame.lazy()
 
@@ -367,7 +393,7 @@ def _relations_read(views: ViewSet, query: str) -> set[str]:
     except (OpfieldError, duckdb.Error):
         return set(views.named)
     named = (tables | functions) & set(views.named)
-    if tables - named - set(TABLE_NAMES):
+    if tables - named - TABLES:
         # A catalogue table, or a name that DuckDB should answer for with everything in sight.
         return set(views.named)
     return set(views.closure(named)) if named else set()

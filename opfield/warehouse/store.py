@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from opfield.core import canonical_json, digest
 from opfield.errors import WarehouseError
-from opfield.warehouse.contract import TABLE_NAMES, arrow_schema, load_contract
+from opfield.warehouse.contract import PRACTICE_TABLE_NAMES, TABLE_NAMES, arrow_schema, load_contract
 from opfield.warehouse.durable import make_folder, write_bytes_unless_equal
 from opfield.warehouse.install import RENDERED_FROM, open_sql, rendered_from
-from opfield.warehouse.layout import EMPTY, FIRST, MARKER, NO_CAMPAIGN, OPEN_SQL, table_folder
+from opfield.warehouse.layout import EMPTY, FIRST, MARKER, NO_CAMPAIGN, OPEN_SQL, PRACTICE, table_folder
 from opfield.warehouse.ledger import write_parquet
 from opfield.warehouse.locate import contract_folder
 from opfield.warehouse.views import load_views
@@ -72,11 +72,13 @@ def create_store(root: Path) -> Store:
         raise WarehouseError(f"{root} is not a folder; name a folder with --warehouse") from None
     except OSError as error:
         raise WarehouseError(f"{root} cannot be made ({error.strerror}); name another with --warehouse") from None
-    files = {f"{name}.sql": (contract_folder() / f"{name}.sql").read_bytes() for name in TABLE_NAMES}
+    tables = (*TABLE_NAMES, *PRACTICE_TABLE_NAMES)
+    files = {f"{name}.sql": (contract_folder() / f"{name}.sql").read_bytes() for name in tables}
     files[OPEN_SQL] = _open_sql(root, known.get(OPEN_SQL))
-    for table in TABLE_NAMES:
-        name = f"{table}/{NO_CAMPAIGN}/{EMPTY}"
-        files[name] = _zero_rows(root, table, known.get(name))
+    empty = {table: f"{table}/{NO_CAMPAIGN}/{EMPTY}" for table in TABLE_NAMES}
+    empty |= {table: f"{PRACTICE}/{table}/{EMPTY}" for table in PRACTICE_TABLE_NAMES}
+    for table, name in empty.items():
+        files[name] = _zero_rows(root, table, name, known.get(name))
     for name, content in files.items():
         write_bytes_unless_equal(root / name, content)
     write_bytes_unless_equal(root / MARKER, marker_bytes(files))
@@ -159,9 +161,9 @@ def _open_sql(root: Path, known_digest: str | None) -> bytes:
     return open_sql(views, tables).encode()
 
 
-def _zero_rows(root: Path, table: str, known_digest: str | None) -> bytes:
+def _zero_rows(root: Path, table: str, name: str, known_digest: str | None) -> bytes:
     """Return the bytes of a table's zero-row file: those that stand, where the marker vouches for them."""
-    standing = _vouched(root / table / NO_CAMPAIGN / EMPTY, known_digest)
+    standing = _vouched(root / name, known_digest)
     if standing is not None:
         return standing
     buffer = io.BytesIO()

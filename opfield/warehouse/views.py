@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from opfield.errors import WarehouseError, unknown_name
-from opfield.warehouse.contract import TABLE_NAMES
+from opfield.warehouse.contract import PRACTICE_TABLE_NAMES, TABLE_NAMES
 from opfield.warehouse.gate_folders import offered_gate_folders
 from opfield.warehouse.locate import sql_folder
 from opfield.warehouse.sql_text import (
@@ -33,6 +33,9 @@ from opfield.warehouse.sql_text import (
 VERDICTS = "gate_verdicts"
 GATE_RELATIONS = frozenset({"gate_results", VERDICTS})
 """Relations whose names begin like those of gate kinds, but which are none."""
+
+TABLES = frozenset({*TABLE_NAMES, *PRACTICE_TABLE_NAMES})
+"""All tables, which relations may read and may not be named after."""
 
 JUDGING = ("decisions", "selection", "coverage", "comparisons", "gate_results")
 """What a campaign's verdict is read from; its SQL, and that of all it reads, is part of a policy's identity."""
@@ -205,7 +208,7 @@ class ViewSet:
         """Return the tables that these relations read, directly or not."""
         found = self._found_from(names)
         read = set[str]().union(*(names_read(self.named[each].sql)[0] for each in found))
-        return read & set(TABLE_NAMES)
+        return read & TABLES
 
     def ordered(self, names: Iterable[str]) -> list[str]:
         """Return these relations, each after those it reads, otherwise sorted.
@@ -252,11 +255,11 @@ class ViewSet:
                 tables, functions = names_read(self.named[name].sql)
             except WarehouseError as error:
                 raise WarehouseError(f"relation {name!r} is {error}") from None
-            unknown = tables - self.named.keys() - set(TABLE_NAMES)
+            unknown = tables - self.named.keys() - TABLES
             if unknown:
-                problem = unknown_name("relation", min(unknown), {*self.named, *TABLE_NAMES})
+                problem = unknown_name("relation", min(unknown), {*self.named, *TABLES})
                 raise WarehouseError(f"relation {name!r} reads an {problem}")
-            self._reads[name] = (tables - set(TABLE_NAMES)) | (functions & self._macros - {name})
+            self._reads[name] = (tables - TABLES) | (functions & self._macros - {name})
 
     @cached_property
     def _macros(self) -> frozenset[str]:
@@ -304,7 +307,7 @@ def load_views(extra_gate_dirs: Sequence[Path] = (), folder: Path | None = None,
     gate_paths = [path for each in gate_dirs for path in sorted(each.glob("*.sql"))]
     files: dict[str, Path] = {}
     for path in (*paths, *gate_paths):
-        if path.stem in files or path.stem in TABLE_NAMES or path.stem == VERDICTS:
+        if path.stem in files or path.stem in TABLES or path.stem == VERDICTS:
             other = files.get(path.stem, "a table of the warehouse or a generated relation")
             raise WarehouseError(f"two relations are named {path.stem!r}: {other} and {path}; rename one")
         files[path.stem] = path

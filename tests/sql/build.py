@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from opfield.warehouse.contract import arrow_schema, load_contract, projection_query
+from opfield.warehouse.contract import PRACTICE_TABLE_NAMES, arrow_schema, load_contract, projection_query
 from opfield.warehouse.install import install
 from opfield.warehouse.views import load_views
 
@@ -265,6 +265,10 @@ def write_empty(root: Path) -> Path:
     """Write a warehouse folder in which nothing ran yet."""
     for table in load_contract():
         folder = root / table / "campaign=none"
+        folder.mkdir(parents=True, exist_ok=True)
+        pq.write_table(arrow_schema(table).empty_table(), folder / "empty.parquet")
+    for table in PRACTICE_TABLE_NAMES:
+        folder = root / "practice" / table
         folder.mkdir(parents=True, exist_ok=True)
         pq.write_table(arrow_schema(table).empty_table(), folder / "empty.parquet")
     return root

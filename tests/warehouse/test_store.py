@@ -13,10 +13,10 @@ import pytest
 from opfield.core import canonical_json
 from opfield.errors import OpfieldError, WarehouseError
 from opfield.warehouse import store
-from opfield.warehouse.contract import TABLE_NAMES
+from opfield.warehouse.contract import PRACTICE_TABLE_NAMES, TABLE_NAMES
 from opfield.warehouse.files import check_shared_files, check_strays
 from opfield.warehouse.install import open_sql
-from opfield.warehouse.layout import EMPTY, FIRST, MARKER, NO_CAMPAIGN, table_folder
+from opfield.warehouse.layout import EMPTY, FIRST, MARKER, NO_CAMPAIGN, PRACTICE, table_folder
 from opfield.warehouse.session import open_warehouse
 from opfield.warehouse.store import create_store, open_partition, open_store
 from opfield.warehouse.views import load_views
@@ -177,7 +177,8 @@ def test_a_disk_that_does_not_take_it_is_named_with_the_remedy(
 
 
 def test_tables_and_folders_match(root: Path) -> None:
-    assert {path.name for path in root.iterdir() if path.is_dir()} == set(TABLE_NAMES)
+    assert {path.name for path in root.iterdir() if path.is_dir()} == {*TABLE_NAMES, PRACTICE}
+    assert {path.name for path in (root / PRACTICE).iterdir()} == set(PRACTICE_TABLE_NAMES)
     marker = json.loads((root / MARKER).read_bytes())
     assert set(marker) == {"format", "files", "digest"}
     assert {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()} == {
