@@ -7,18 +7,17 @@ long, every change of a view would change them too, and `opfield views NAME` pri
 from __future__ import annotations
 
 import re
-import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Final
 
-from opfield.warehouse.contract import TableContract, load_contract
+import duckdb
+
+from opfield.warehouse.contract import TABLE_NAMES
 from opfield.warehouse.locate import contract_folder
-from opfield.warehouse.session import connect
 from opfield.warehouse.sql_text import header_meaning, macro_signature, names_read, split_header
-from opfield.warehouse.store import create_store
-from opfield.warehouse.views import Relation, load_views
+from opfield.warehouse.views import Relation, ViewSet, load_views
 
 FOLDER: Final = "reference/relations"
 
@@ -29,6 +28,7 @@ LAYERS: Final = {
     "pairs": "the two arms side by side: coverage, deltas, comparisons",
     "gates": "what each gate says of each candidate",
     "choice": "decisions, selection, and how sure it is",
+    "practice": "attempts that are bound to the runs of other tools, and those that are refused",
     "audit": "rows that must not be there, and figures set side by side",
     "reference": "constants",
     "macros": "rules that several views share; DuckDB expands them in place",
@@ -37,31 +37,72 @@ _TYPES: Final = "select column_name, data_type from duckdb_columns() where table
 
 
 def pages() -> dict[str, str]:
-    """Return each page's Markdown by its path below `docs`."""
-    views, tables = load_views(), load_contract()
-    types = column_types([*tables, *views.relations])
-    layers = {
-        name: sorted(each.name for each in views.relations.values() if _layer(each) == name) for name in LAYERS
-    } | {"tables": list(tables)}
+    """Return each page's Markdown by its path below `docs`.
+
+    Raises:
+        ValueError: for a folder of views that `LAYERS` does not name.
+    """
+    views = load_views()
+    tables, types = bound(views)
+    layers = {"tables": list(tables), **{layer: [] for layer in LAYERS if layer != "tables"}}
+    for name, relation in sorted(views.relations.items()):
+        layer = "macros" if relation.is_macro else relation.layer or "gates"
+        if layer not in layers:
+            raise ValueError(f"say in LAYERS what the views in sql/{layer} hold")
+        layers[layer].append(name)
+    layers = {layer: names for layer, names in layers.items() if names}
     homes = {name: layer for layer, names in layers.items() for name in names}
     made = {f"{FOLDER}/index.md": _overview(layers, views.relations, tables)}
     for layer, names in layers.items():
         parts = [f"# {layer.capitalize()}\n\n{_sentence(LAYERS[layer])}"]
         for name in names:
-            if name in tables:
-                parts.append(_table(tables[name]))
-            else:
-                parts.append(_relation(views.relations[name], types[name], homes))
+            is_table = name in tables
+            parts.append(_table(tables[name]) if is_table else _relation(views.relations[name], types[name], homes))
         made[f"{FOLDER}/{layer}.md"] = "\n\n".join(parts) + "\n"
     return made
 
 
-def column_types(names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return the columns of relations with their types, as DuckDB binds them over an empty warehouse."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = create_store(Path(folder) / "warehouse").root
-        with closing(connect(root)) as con:
-            return {name: dict(con.execute(_TYPES, [name]).fetchall()) for name in names}
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the contract, as its file creates it.
+
+    Attributes:
+        name: its name, and that of its file.
+        header: comment above the statements.
+        comment: one line.
+        columns: name, type, whether it may be NULL, and meaning of each column.
+    """
+
+    name: str
+    header: str
+    comment: str
+    columns: tuple[tuple[str, str, bool, str], ...]
+
+
+def bound(views: ViewSet) -> tuple[dict[str, Table], dict[str, dict[str, str]]]:
+    """Return the tables, and the type of each column of each relation, as DuckDB binds the views over the tables."""
+    files = {path.stem: path for path in contract_folder().glob("*.sql") if path.stem != "open"}
+    order = [*TABLE_NAMES, *sorted(files.keys() - set(TABLE_NAMES))]
+    with closing(duckdb.connect()) as con:
+        tables = {name: _created(con, name, files[name].read_text(encoding="utf-8")) for name in order}
+        for name, relation in views.relations.items():
+            # As an empty table: whatever reads it binds its columns, and not again all that it is made of.
+            con.execute(relation.sql if relation.is_macro else f"create table {name} as {relation.sql} with no data")
+        return tables, {name: dict(con.execute(_TYPES, [name]).fetchall()) for name in views.relations}
+
+
+def _created(con: duckdb.DuckDBPyConnection, name: str, text: str) -> Table:
+    """Create a table as its file says, without what fills it, and return what DuckDB then knows of it."""
+    for statement in con.extract_statements(text):
+        if statement.type != duckdb.StatementType.INSERT:
+            con.execute(statement)
+    ((comment,),) = con.execute("select comment from duckdb_tables() where table_name = ?", [name]).fetchall()
+    columns = con.execute(
+        "select column_name, data_type, is_nullable, comment from duckdb_columns() where table_name = ? "
+        "order by column_index",
+        [name],
+    ).fetchall()
+    return Table(name, split_header(text)[0], comment, tuple(columns))
 
 
 def escaped(text: str) -> str:
@@ -78,13 +119,7 @@ def escaped(text: str) -> str:
     return "".join(plain).replace("|", "\\|").replace("\n", " ")
 
 
-def _layer(relation: Relation) -> str:
-    return "macros" if relation.is_macro else relation.layer or "gates"
-
-
-def _overview(
-    layers: Mapping[str, list[str]], relations: Mapping[str, Relation], tables: Mapping[str, TableContract]
-) -> str:
+def _overview(layers: Mapping[str, list[str]], relations: Mapping[str, Relation], tables: Mapping[str, Table]) -> str:
     parts = [
         "# Relations\n\n"
         "Every table, view and macro, with the words of its own SQL file and the types that DuckDB gives its columns. "
@@ -111,13 +146,12 @@ def _purpose(relation: Relation) -> str:
     return _sentence(sentence)
 
 
-def _table(table: TableContract) -> str:
-    header, _ = split_header((contract_folder() / f"{table.name}.sql").read_text(encoding="utf-8"))
+def _table(table: Table) -> str:
     rows = [
-        f"| `{each.name}` | {each.type.lower()}{'' if each.is_nullable else ', never NULL'} | {escaped(each.comment)} |"
-        for each in table.columns
+        f"| `{name}` | {kind.lower()}{'' if is_nullable else ', never NULL'} | {escaped(meaning)} |"
+        for name, kind, is_nullable, meaning in table.columns
     ]
-    meaning = _prose(header_meaning(header))
+    meaning = _prose(header_meaning(table.header))
     return f"## {table.name}\n\n{meaning}\n\n{_header('column', 'type', 'meaning')}" + "\n".join(rows)
 
 

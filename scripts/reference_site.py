@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from properdocs.structure.files import File, Files
@@ -16,6 +16,20 @@ from scripts import reference_command, reference_python, reference_relations
 
 _LIGHT: Final = "friendly"
 _DARK: Final = "github-dark"
+
+#: Sections of the site by folder, and the order of their pages; one that is not named comes after those that are.
+SECTIONS: Final = {
+    "tutorial": ("Tutorial", ("first-campaign",)),
+    "how-to": (
+        "How to",
+        (
+            *("results-you-have", "declare", "choose-gates", "plan-size", "missing-evidence", "review", "confirm"),
+            *("query", "report", "dashboard", "export", "ci", "keep", "write-a-reader", "write-a-domain"),
+        ),
+    ),
+    "reference": ("Reference", ("command", "python", "relations/index", "gates", "ingest")),
+    "explanation": ("Explanation", ("model", "paired", "verdicts", "custody", "identity")),
+}
 
 #: The theme's links are too pale on white to be read by everyone, and its code is too small.
 _READABLE: Final = """\
@@ -34,6 +48,26 @@ def code_style() -> str:
     light = HtmlFormatter(style=_LIGHT).get_style_defs(".codehilite")
     dark = HtmlFormatter(style=_DARK).get_style_defs('[data-bs-theme="dark"] .codehilite')
     return f"{light}\n{dark}\n{_READABLE}"
+
+
+def navigation(folder: Path) -> list[Any]:
+    """Return the site's navigation over the pages in `docs` and those that are generated."""
+    generated = {PurePosixPath(path) for path in (reference_command.PAGE, reference_python.PAGE)}
+    listed: list[Any] = [{"opfield": "index.md"}]
+    for section, (title, order) in SECTIONS.items():
+        found = {path.stem for path in (folder / section).glob("*.md")}
+        found |= {path.stem for path in generated if path.parent.name == section}
+        if section == "reference":
+            found.add("relations/index")
+        first = [name for name in order if name in found]
+        listed.append({title: [f"{section}/{name}.md" for name in (*first, *sorted(found - set(order)))]})
+    return listed
+
+
+def on_config(config: Any) -> Any:
+    """Lay the pages out; the site's builder calls this first."""
+    config.nav = navigation(Path(config.docs_dir))
+    return config
 
 
 def on_files(files: Files, config: Any) -> Files:
