@@ -80,7 +80,8 @@ def _signature(name: str, value: Callable[..., Any]) -> str:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    kind = parameter.kind
+    stars = "*" if kind is inspect.Parameter.VAR_POSITIONAL else "**" if kind is inspect.Parameter.VAR_KEYWORD else ""
     annotation = "" if parameter.annotation is inspect.Parameter.empty else f": {_annotation(parameter.annotation)}"
     if parameter.default is inspect.Parameter.empty:
         return f"{stars}{parameter.name}{annotation}"

@@ -23,7 +23,7 @@ from opfield.core import MissingReason
 from opfield.experiment import TrialRequest
 from opfield.ingest import records
 from opfield.ingest.installed import installed_reader_names, load_reader
-from opfield.warehouse.contract import load_contract
+from opfield.warehouse.contract import load_contract, load_practice_contract
 from opfield.warehouse.views import load_views
 from tests.docs.pages import ROOT, written_pages
 from tests.markdown_blocks import blocks_of
@@ -146,7 +146,8 @@ def _flags(text: str) -> list[str]:
 
 @cache
 def _columns() -> dict[str, set[str]]:
-    tables = {name: {each.name for each in table.columns} for name, table in load_contract().items()}
+    contract = load_contract() | load_practice_contract()
+    tables = {name: {each.name for each in table.columns} for name, table in contract.items()}
     views = {name: set(each.columns) for name, each in load_views().relations.items() if not each.is_macro}
     return {**tables, **views}
 

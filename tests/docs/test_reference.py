@@ -15,8 +15,10 @@ import opfield
 from opfield.campaign.domains import installed_domain_names, load_domain
 from opfield.cli.app import cli
 from opfield.ingest.installed import installed_reader_names, load_reader
-from opfield.warehouse.contract import load_contract
+from opfield.warehouse.contract import load_contract, load_practice_contract
 from opfield.warehouse.views import load_views
+
+TABLES = load_contract() | load_practice_contract()
 
 
 def sections(page: Path) -> dict[str, str]:
@@ -33,18 +35,16 @@ def relations(site: Path) -> dict[str, str]:
 
 
 def test_every_relation_has_its_columns_in_order(relations: dict[str, str]) -> None:
-    tables = {name: [each.name for each in table.columns] for name, table in load_contract().items()}
+    tables = {name: [each.name for each in table.columns] for name, table in TABLES.items()}
     views = {name: list(each.columns) for name, each in load_views().relations.items() if not each.is_macro}
-    shown = {
-        name: re.findall(r"<tr>\s*<td><code>(\w+)</code></td>", relations.get(name, "")) for name in tables | views
-    }
-    assert shown == tables | views
+    column = r"<tr>\s*<td><code>(\w+)</code></td>"
+    assert {name: re.findall(column, relations.get(name, "")) for name in tables | views} == tables | views
 
 
 def test_every_relation_is_listed_with_a_purpose(site: Path) -> None:
     text = (site / "reference" / "relations" / "index.html").read_text(encoding="utf-8")
     listed = dict(re.findall(r'<a href="\w+\.html#(\w+)"><code>\w+</code></a></td>\s*<td>(.+?)</td>', text))
-    assert listed.keys() == {*load_contract(), *load_views().relations}
+    assert listed.keys() == {*TABLES, *load_views().relations}
 
 
 def test_every_macro_shows_its_signature(relations: dict[str, str]) -> None:
@@ -76,10 +76,11 @@ def test_every_command_shows_its_options_with_their_meaning(site: Path) -> None:
 
 def test_every_domain_and_every_reader_shows_its_options(site: Path) -> None:
     shown = sections(site / "reference" / "command.html")
-    offered = {f"domain-{name}": load_domain(name).options for name in installed_domain_names()}
-    offered |= {f"reader-{name}": load_reader(name).options for name in installed_reader_names()}
-    for anchor, options in offered.items():
-        assert [each.name for each in options if f"--{each.name.replace('_', '-')}</code>" not in shown[anchor]] == []
+    offered = {f"domain-{name}": [each.name for each in load_domain(name).options] for name in installed_domain_names()}
+    for name in installed_reader_names():
+        offered[f"reader-{name}"] = [each.name for each in load_reader(name).options]
+    for anchor, names in offered.items():
+        assert [each for each in names if f"--{each.replace('_', '-')}</code>" not in shown[anchor]] == []
 
 
 def test_every_exit_code_is_told(site: Path) -> None:
