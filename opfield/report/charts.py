@@ -26,6 +26,10 @@ CELL_CLASSES: Final = {
     "missing": "square",
 }
 
+_CLASS_NAMES: Final = (
+    "datum.label == 'domain_failure' ? 'failed' : datum.label == 'infrastructure_failure' ? 'broke' : datum.label"
+)
+
 #: Standing of a candidate among those that its policy passes, and its shape.
 STANDINGS: Final = {
     "selected": "diamond",
@@ -122,8 +126,8 @@ def coverage_grid(rows: Rows, *, palette: Palette = LIGHT) -> alt.LayerChart:
         .encode(
             x=across,
             y=named,
-            color=alt.Color("class:N", scale=colours, legend=_legend(palette)),
-            shape=alt.Shape("class:N", scale=shapes, legend=_legend(palette)),
+            color=alt.Color("class:N", scale=colours, legend=_legend(palette, labelExpr=_CLASS_NAMES)),
+            shape=alt.Shape("class:N", scale=shapes, legend=_legend(palette, labelExpr=_CLASS_NAMES)),
             size=alt.Size("share:Q", scale=alt.Scale(domain=[0, 1], range=[25, 130]), legend=None),
             tooltip=told,
             **({"href": "href:N"} if any("href" in row for row in broken) else {}),
@@ -252,7 +256,7 @@ def _numbers(palette: Palette) -> alt.Axis:
 
 
 def _legend(palette: Palette, **more: Any) -> alt.Legend:
-    return alt.Legend(title=None, orient="top", labelColor=palette.muted, symbolOpacity=1, columns=3, **more)
+    return alt.Legend(title=None, orient="top", labelColor=palette.muted, symbolOpacity=1, columns=4, **more)
 
 
 def _finished(layers: list[alt.Chart], palette: Palette, *, height: int) -> alt.LayerChart:

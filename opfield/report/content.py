@@ -32,6 +32,9 @@ FORMAT: Final = "opfield.report/v1"
 _MOST_EXACT: Final = 2**53 - 1
 _SHOWN_FINDINGS: Final = 8
 
+#: Laws of findings that keep nothing from being read.
+_HARMLESS: Final = frozenset({"unexpected", "projection"})
+
 #: How relations that other parts read are told themselves.
 _ORDERED: Final = {"listed_candidates": "from listed_candidates where is_listed order by position"}
 
@@ -143,8 +146,10 @@ def _audited(root: Path, campaign_id: str, error: OpfieldError) -> OpfieldError:
     # Loaded where something is wrong: it brings what verifies every byte with it.
     from opfield.campaign.audit import audit
 
-    found = audit(root, campaign_id).findings
-    return _damage(list(found)) if found else error
+    findings = audit(root, campaign_id).findings
+    # A stray file, or one that is not projected yet, keeps nothing from being read.
+    found = [each for each in findings if each.law not in _HARMLESS]
+    return _damage(found) if found else error
 
 
 class _AuditedError(DamageError):

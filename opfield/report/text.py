@@ -72,7 +72,7 @@ def quoted(text: str) -> str:
     >>> quoted("top-2")
     '“top-2”'
     """
-    return isolated(f"“{text}”")
+    return f"“{isolated(text)}”"
 
 
 def plural(count: int, noun: str) -> str:

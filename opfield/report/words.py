@@ -54,7 +54,7 @@ def _cancelled(both: Mapping[str, Any]) -> Verdict:
     return Verdict(
         "cancelled",
         "Cancelled",
-        f"Cancelled after {number(both['accepted'])} of {plural(both['declared'], 'cell')}: there is no verdict, and the "
+        f"Cancelled after {number(both['accepted'])} of {plural(both['declared'], 'cell')}: no verdict, and the "
         "baseline stays.",
         ("A new campaign: a cancelled one never goes on.",),
     )
@@ -78,7 +78,7 @@ def _awaiting(awaiting: Part) -> Verdict:
         "Waiting for people",
         f"All is measured, and {named} {'needs' if len(awaiting) == 1 else 'need'} the approval of people before a "
         "verdict stands.",
-        (f"{quoted(first['gate'])}: {number(first['approvals'])} of {number(first['needed'])} approvals are there.",),
+        (f"{quoted(first['gate'])}: {number(first['approvals'])} of {plural(first['needed'], 'approval')} given.",),
     )
 
 
@@ -111,8 +111,8 @@ def _selected(parts: Mapping[str, Any], chosen: Mapping[str, Any]) -> Verdict:
 def _luck(parts: Mapping[str, Any], chosen: Mapping[str, Any]) -> list[str]:
     found = []
     expected, score = chosen["expected_score"], chosen["score"]
-    if expected is not None and score is not None and expected < score:
-        again = f"only {signed(expected, 3)}" if expected > 0 else "nothing"
+    again = f"only {signed(expected, 3)}" if expected is not None and expected > 0 else "nothing"
+    if expected is not None and score is not None and expected < score and signed(score, 3) not in again:
         found.append(
             f"A second campaign: {again} of this change is to be expected again, for the best of several is lucky too."
         )
@@ -135,7 +135,7 @@ def _kept(parts: Mapping[str, Any]) -> Verdict:
         sentence = (
             f"Keep the baseline: the only candidate, {quoted(standings[0]['example_label'])}, fails."
             if failed == 1
-            else f"Keep the baseline: all {number(failed)} candidates fail."
+            else f"Keep the baseline: {'both' if failed == 2 else f'all {number(failed)}'} candidates fail."
         )
     else:
         verb = "passes" if passing == 1 else "pass"
@@ -155,7 +155,7 @@ def _undecided(parts: Mapping[str, Any]) -> Verdict:
         "undecided",
         "Not decided",
         f"No decision: the evidence cannot judge {plural(count, 'candidate')}{also}; the baseline stays.",
-        tuple(_blocked(row) for row in open_ones[:3]),
+        tuple(_blocked(row) for row in [*open_ones[:3], *(row for row in standings if row["decision"] == "fail")][:4]),
     )
 
 

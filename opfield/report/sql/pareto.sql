@@ -45,7 +45,7 @@ points as (
     from means
     inner join listed_candidates using (candidate_id)
     where means.baseline_x is not null and means.baseline_y is not null
-)
+),
 
 known as (
     select

@@ -12,7 +12,7 @@ with baseline_cells as (
 ),
 
 gaps as (
-    select epoch_ms(cells.started_at - baseline_cells.started_at) / 1000.0e0 as gap_s
+    select (epoch_us(cells.started_at) - epoch_us(baseline_cells.started_at)) / 1e6 as gap_s
     from cells
     inner join baseline_cells using (case_id, repeat)
     semi join (select campaign_id from declarations where coupling is distinct from 'none') using (campaign_id)
