@@ -16,9 +16,10 @@ import orjson
 
 from opfield.campaign.attempts import read_attempts
 from opfield.campaign.computed import evidence_payloads
-from opfield.campaign.judge import judging_views, verdict_payloads
+from opfield.campaign.judge import connect_judging, judging_views, verdict_payloads
 from opfield.campaign.prepare import policy_digest
 from opfield.campaign.reducer import CampaignState, reduce
+from opfield.campaign.results import result_names
 from opfield.campaign.signatures import check_signature
 from opfield.core import canonical_json, digest, parse_json, read_envelope
 from opfield.errors import HistoryError, OpfieldError, WarehouseError
@@ -27,11 +28,13 @@ from opfield.prob import coordinate_seed, read_seed
 from opfield.warehouse import ledger
 from opfield.warehouse.contract import projection_query
 from opfield.warehouse.files import (
+    RESULTS_REMEDY,
     UNREADABLE,
     Finding,
     check_artifacts,
     check_blobs,
     check_campaign_files,
+    check_results,
     check_shared_files,
     check_strays,
     count_files,
@@ -41,8 +44,10 @@ from opfield.warehouse.ledger import Event
 from opfield.warehouse.lock import holder_of
 from opfield.warehouse.material import artifact_ids, find_artifact, find_artifacts
 from opfield.warehouse.projection import campaigns_on_disk, projected_tables, register_segment
+from opfield.warehouse.results import differing_results, has_results, results_folder
 from opfield.warehouse.session import connect_snapshot, read_rows
 from opfield.warehouse.store import open_store
+from opfield.warehouse.views import JUDGING
 
 #: Members of computed evidence that must come out the same; the versions of software may differ.
 _REPEATED: Final = ("name", "method", "parameters", "seed", "input_digest", "results")
@@ -99,6 +104,7 @@ def audit(root: Path, campaign: str | None = None, *, recompute: bool = False) -
             notes.append(Finding(folder, "held", f"it is being written by {holder}, so files may seem to be missing"))
         damaged = [*check_campaign_files(root, campaign_id), *check_artifacts(root, campaign_id)]
         findings += damaged
+        findings += check_results(root, campaign_id)
         _, torn = read_attempts(root, campaign_id)
         name = relative(root, attempts_file(root, campaign_id))
         notes += [Finding(name, "torn", f"line {line} cannot be read; it is an operational record") for line in torn]
@@ -239,11 +245,25 @@ def _check_signatures(root: Path, campaign_id: str, _state: CampaignState) -> It
 
 
 def _check_verdicts(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
-    """Recompute comparison, decision and selection through the views and compare them with what was recorded."""
-    if state.terminal != "completed":
+    """Recompute verdict and results through the views and compare them with what was recorded and laid out."""
+    is_laid_out = bool(state.terminal) and has_results(root, campaign_id)
+    if state.terminal != "completed" and not is_laid_out:
         return
+    results = result_names(root, campaign_id, state.started) if is_laid_out else ()
+    with closing(connect_judging(root, campaign_id, state.started, {*JUDGING, *results})) as con:
+        if state.terminal == "completed":
+            yield from _check_recorded(root, campaign_id, con)
+        if is_laid_out:
+            folder = results_folder(root, campaign_id)
+            for name in differing_results(con, root, campaign_id, results):
+                detail = f"it is not what the views say now; {RESULTS_REMEDY}"
+                yield Finding(relative(root, folder / f"{name}.parquet"), "result", detail)
+
+
+def _check_recorded(root: Path, campaign_id: str, con: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
+    """Compare comparison, decision and selection as recorded with what a connection says."""
     folder = relative(root, table_folder(root, "events", campaign_id))
-    comparisons, decisions, completed = verdict_payloads(root, campaign_id, state.started)
+    comparisons, decisions, completed = verdict_payloads(con)
     recomputed = {ledger.COMPARISON_RECORDED: comparisons, ledger.DECISION_RECORDED: decisions}
     for event in ledger.read_events(root, campaign_id):
         if event.type in recomputed:

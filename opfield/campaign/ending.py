@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import duckdb
+
 from opfield.campaign.attempts import Attempt, EarlierAttempts, read_attempts
 from opfield.campaign.computed import evidence_payloads
 from opfield.campaign.evidence import TrialEvidence, TrialTask, failure_evidence
 from opfield.campaign.judge import awaited_reviews, connect_judging, review_gates, verdict_payloads
+from opfield.campaign.results import AFTERWARDS, keep_results, lay_out_verdict, result_names
 from opfield.campaign.schedule import interleaved
 from opfield.campaign.writer import CampaignWriter, open_writer
 from opfield.core import Failure, Status
@@ -20,6 +23,7 @@ from opfield.experiment import Coordinate
 from opfield.prob import Seed, coordinate_seed, read_seed
 from opfield.warehouse import ledger
 from opfield.warehouse.lock import Locking, hold
+from opfield.warehouse.views import JUDGING
 
 #: State of a campaign whose every cell is there and which only people can decide.
 AWAITING_REVIEW: Final = "awaiting_review"
@@ -93,7 +97,18 @@ def finish(writer: CampaignWriter, *, without_review: bool = False) -> str:
         for payload in evidence_payloads(writer.root, writer.campaign_id, state.started, without=state.evidenced):
             writer.accept(ledger.EVIDENCE_RECORDED, payload)
         writer.flush()
-    comparisons, decisions, completed = verdict_payloads(writer.root, writer.campaign_id, state.started)
+    told = writer.root, writer.campaign_id, state.started
+    with closing(connect_judging(*told, {*JUDGING, *result_names(*told)} - {*AFTERWARDS})) as con:
+        awaited = _record_verdict(writer, con, without_review=without_review)
+        if not awaited:
+            lay_out_verdict(writer, con)
+    return awaited
+
+
+def _record_verdict(writer: CampaignWriter, con: duckdb.DuckDBPyConnection, *, without_review: bool) -> str:
+    """Record what a connection says of a campaign, as `finish` tells."""
+    state = writer.state
+    comparisons, decisions, completed = verdict_payloads(con)
     if completed is None or state.registered.keys() - comparisons.keys() or state.registered.keys() - decisions.keys():
         raise OpfieldError(
             "the views cannot decide this campaign although every coordinate has its cell; `opfield audit` says why"
@@ -158,6 +173,7 @@ def finish_with_failures(
             awaited = finish(writer, without_review=without_review)
             if awaited:
                 return outcome_of(writer, AWAITING_REVIEW, awaited, writer.state.sequence - before, 0)
+        keep_results(writer)
         return outcome_of(writer, writer.state.terminal, "", writer.state.sequence - before, 0)
 
 
@@ -175,6 +191,7 @@ def cancel(root: Path, campaign_id: str, reason: str, locking: Locking = hold) -
         if not writer.state.terminal:
             writer.accept(ledger.CAMPAIGN_CANCELLED, {"reason": reason})
             writer.flush()
+        keep_results(writer)
         missing = writer.state.declared_cells - writer.state.cells
         return outcome_of(writer, writer.state.terminal, "", writer.state.sequence - before, missing)
 

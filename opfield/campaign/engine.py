@@ -27,6 +27,7 @@ from opfield.campaign.judge import early_looks, is_settled
 from opfield.campaign.prepare import Prepared, prepare, trial_context
 from opfield.campaign.progress import Progress, Silence
 from opfield.campaign.provenance import provenance, runner_source
+from opfield.campaign.results import keep_results
 from opfield.campaign.schedule import WorkQueue, interleaved
 from opfield.campaign.spending import Spending
 from opfield.campaign.writer import CampaignWriter, open_writer
@@ -134,6 +135,7 @@ class _Opening:
     def carry_out(self) -> _Stop:
         writer = self.writer
         if writer.state.terminal:
+            keep_results(writer)
             return _Stop(writer.state.terminal, _source_note(self._changed_source()))
         # An executor that does not suit the runner is refused here, before the first event.
         context = trial_context(self.prepared, str(writer.root))

@@ -13,7 +13,7 @@ from opfield.campaign.prepare import policy_digest
 from opfield.core import parse_json
 from opfield.warehouse.material import find_artifact
 from opfield.warehouse.session import connect_snapshot, installed_views, read_rows
-from opfield.warehouse.views import JUDGING, ViewSet
+from opfield.warehouse.views import ViewSet
 
 
 def judging_views(root: Path, campaign_id: str, started: Mapping[str, Any]) -> ViewSet:
@@ -80,20 +80,22 @@ def is_settled(root: Path, campaign_id: str, started: Mapping[str, Any]) -> bool
 
 
 def verdict_payloads(
-    root: Path, campaign_id: str, started: Mapping[str, Any]
+    con: duckdb.DuckDBPyConnection,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]:
     """Return what the views say now, in the form in which the ledger records it.
+
+    Args:
+        con: connection that answers `JUDGING` for one campaign.
 
     Returns:
         Payload of `comparison.recorded` by candidate, payload of `decision.recorded` by candidate, and payload of
         `campaign.completed`, or None while `selection` is empty.
     """
-    with closing(connect_judging(root, campaign_id, started, JUDGING)) as con:
-        coverage = _by_candidate(read_rows(con, "from coverage order by candidate_id"))
-        compared = _by_candidate(read_rows(con, "from comparisons order by candidate_id, metric"))
-        gates = _by_candidate(read_rows(con, "from gate_results order by candidate_id, gate_ix"))
-        decisions = read_rows(con, "from decisions order by candidate_id")
-        selection = read_rows(con, "from selection")
+    coverage = _by_candidate(read_rows(con, "from coverage order by candidate_id"))
+    compared = _by_candidate(read_rows(con, "from comparisons order by candidate_id, metric"))
+    gates = _by_candidate(read_rows(con, "from gate_results order by candidate_id, gate_ix"))
+    decisions = read_rows(con, "from decisions order by candidate_id")
+    selection = read_rows(con, "from selection")
     comparison_payloads = {
         candidate: {
             "candidate_id": candidate,

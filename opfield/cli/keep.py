@@ -10,10 +10,12 @@ import click
 import duckdb
 
 from opfield.campaign.audit import audit
+from opfield.campaign.results import lay_out
 from opfield.campaign.writer import open_writer
 from opfield.cli.options import campaign_argument, json_option, warehouse_option
 from opfield.cli.render import plural, print_json, print_table, say, short
 from opfield.errors import OpfieldError
+from opfield.warehouse.results import results_folder
 from opfield.warehouse.seal import seal_campaign
 from opfield.warehouse.session import open_warehouse
 from opfield.warehouse.store import default_root
@@ -60,7 +62,11 @@ def audit_command(campaign: str | None, recompute: bool, warehouse: Path | None,
 @warehouse_option
 @json_option
 def seal_command(campaign: str | None, warehouse: Path | None, as_json: bool) -> int:
-    """Merge a finished campaign's many small files into a few sorted ones."""
+    """Merge a finished campaign's many small files into a few sorted ones, and see to its results.
+
+    Results are Parquet files of what the views say, under results/ in the warehouse; they are laid out when a campaign
+    is finished, and here again where they are missing or are not what the views say.
+    """
     opened = open_warehouse(warehouse, is_snapshot=True)
     campaign_id = opened.campaign_id(campaign)
     with open_writer(opened.root, campaign_id) as writer:
@@ -71,12 +77,16 @@ def seal_command(campaign: str | None, warehouse: Path | None, as_json: bool) ->
             )
         with closing(duckdb.connect()) as con:
             merged = seal_campaign(opened.root, campaign_id, con)
+        is_laid_out = lay_out(opened.root, campaign_id, writer.state.started)
     if as_json:
-        print_json({"campaign_id": campaign_id, "files_before": merged})
-    elif merged:
+        print_json({"campaign_id": campaign_id, "files_before": merged, "results_laid_out": is_laid_out})
+        return 0
+    if merged:
         say(f"campaign {short(campaign_id)} is sealed: {plural(merged, 'file')} merged")
     else:
         say(f"campaign {short(campaign_id)} was sealed already")
+    if is_laid_out:
+        say(f"its results are laid out in {results_folder(opened.root, campaign_id)}")
     return 0
 
 

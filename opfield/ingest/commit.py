@@ -39,6 +39,7 @@ from opfield.warehouse.contract import TABLE_NAMES
 from opfield.warehouse.durable import make_folder, storage_error, sync_folder
 from opfield.warehouse.layout import EMPTY, NO_CAMPAIGN, partition, table_folder
 from opfield.warehouse.lock import hold
+from opfield.warehouse.results import RESULTS
 from opfield.warehouse.seal import seal_campaign
 from opfield.warehouse.session import installed_views
 from opfield.warehouse.store import create_store, default_root
@@ -167,7 +168,7 @@ def _sweep(root: Path, above: Path) -> None:
 def _unpublish(root: Path, campaign_id: str) -> None:
     """Remove the parts of a campaign that were published without its ledger."""
     if not _is_there(root, campaign_id):
-        for table in (*TABLE_NAMES, "digests"):
+        for table in (*TABLE_NAMES, "digests", RESULTS):
             shutil.rmtree(root / table / partition(campaign_id), ignore_errors=True)
 
 
@@ -307,8 +308,10 @@ def _publish(stage: Path, root: Path, campaign_id: str) -> None:
     name = partition(campaign_id)
     try:
         _move_blobs(stage, root)
-        for table in (*(table for table in TABLE_NAMES if table != "events"), "digests", "events"):
-            _move(stage, root, table, name)
+        for table in (*(table for table in TABLE_NAMES if table != "events"), "digests", RESULTS, "events"):
+            # Results are there unless they could not be written; `opfield seal` lays them out then.
+            if table != RESULTS or (stage / table / name).exists():
+                _move(stage, root, table, name)
     except BaseException as error:
         _unpublish(root, campaign_id)
         if isinstance(error, OSError):
