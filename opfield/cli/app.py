@@ -24,6 +24,7 @@ EXIT_INTERRUPTED: Final = 130
 
 #: Commands by the module that holds them, as its `COMMANDS`.
 HOMES: Final = {
+    "bind": ("bind",),
     "confirm": ("confirm",),
     "dashboard": ("dashboard",),
     "export": ("export",),

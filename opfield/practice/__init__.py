@@ -26,7 +26,7 @@ from opfield.practice.identity import canonical_id
 from opfield.practice.operator_result import CandidateOperatorResult
 from opfield.practice.reasons import MEANINGS, BindingReason
 from opfield.practice.reconstruction import CandidateReconstruction, candidate_digest
-from opfield.practice.record import as_json, identity_of, read_record, record_from, sealed
+from opfield.practice.record import as_json, identity_of, is_valid, read_record, record_from, sealed
 from opfield.practice.replay import (
     REPLAY_ADAPTER_POLICY_VERSION,
     ReplayAdapterInput,
@@ -109,6 +109,7 @@ __all__ = [
     "enveloped",
     "identity_of",
     "input_digest_of",
+    "is_valid",
     "read_record",
     "record_from",
     "seal_practice_trace",

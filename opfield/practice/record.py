@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final, TypeVar, cast, get_args, get_origin
 
 from opfield.errors import IdentityError
-from opfield.practice.form import Digest, Text, annotations_of, less_none, misforms
+from opfield.practice.form import Digest, Text, annotations_of, less_none, misforms, well_formed
 from opfield.practice.identity import EXPLANATION, canonical_id
 
 Record = TypeVar("Record")
@@ -54,6 +54,11 @@ def bears_its_identity(record: object) -> bool:
     """Return whether the first field of a well-formed record is the identity of its content."""
     borne: str = getattr(record, _first_field(type(record)))
     return borne == identity_of(record)
+
+
+def is_valid(record: type, value: object) -> bool:
+    """Return whether a value is a well-formed record that bears the identity of its content."""
+    return well_formed(value, record) is not None and bears_its_identity(value)
 
 
 def identity_of(record: object) -> str:

@@ -14,6 +14,8 @@ EMPTY: Final = "empty.parquet"
 NO_CAMPAIGN: Final = "campaign=none"
 #: Folder of what belongs to no campaign: the tables of the run-binding boundary, and the digests of their files.
 PRACTICE: Final = "practice"
+#: Folder in it that holds what landed, one file a landing; all else there follows from these.
+LANDINGS: Final = "landings"
 #: Name of a campaign's zero-row file in each table.
 FIRST: Final = "000000000000.parquet"
 #: Record of a sealed campaign's file digests; where it stands, the campaign is sealed.

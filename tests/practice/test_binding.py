@@ -39,7 +39,7 @@ def test_public_exports_are_exact() -> None:
         *("SEALED_PRACTICE_TRACE_POLICY_VERSION", "SEARCH_GATE_POLICY_VERSION", "STRUCTURALLY_BOUND"),
         *("as_json", "bind_candidate_attempt", "bind_operator_result", "binding_input_for", "candidate_digest"),
         *("build_replay_adapter_input", "canonical_id", "classify_replay_result", "enveloped", "identity_of"),
-        *("input_digest_of", "read_record", "record_from", "seal_practice_trace", "sealed"),
+        *("input_digest_of", "is_valid", "read_record", "record_from", "seal_practice_trace", "sealed"),
     }
     assert all(hasattr(opfield.practice, name) for name in opfield.practice.__all__)
 

@@ -1,0 +1,196 @@
+"""Binding what stands in files: runs and operator results as JSON lines, paired by the run that a result names.
+
+The boundary itself reads and writes nothing; this is the caller that lands what it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from opfield.core import canonical_json, parse_json
+from opfield.core.envelope import envelope_digest
+from opfield.errors import IdentityError, OpfieldError, unknown_name
+from opfield.practice import (
+    SCHEMAS,
+    CandidateOperatorResult,
+    GeometricSearchRun,
+    as_json,
+    bind_operator_result,
+    is_valid,
+    record_from,
+)
+from opfield.warehouse.admission import decide_admissions
+from opfield.warehouse.contract import load_practice_contract, projection_query
+from opfield.warehouse.landing import Envelope, Landing, open_landing
+from opfield.warehouse.session import read_rows
+
+#: Longest line that is read, in bytes.
+LONGEST_LINE: Final = 64 * 2**20
+
+_READ: Final[dict[str, Any]] = {SCHEMAS[kind]: kind for kind in (GeometricSearchRun, CandidateOperatorResult)}
+_MEMBERS: Final = {"schema", "payload"}
+
+#: Told after each operator result that was bound or refused.
+Told = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A record as it was handed over.
+
+    Attributes:
+        envelope: its envelope, still to be found valid.
+        record: what its payload says, checked by whoever takes it.
+        run_id: run that it claims to be, or to be made for; None where it claims none.
+    """
+
+    envelope: Envelope
+    record: object
+    run_id: str | None
+
+
+def read_handed(paths: Iterable[Path]) -> Iterator[Handed]:
+    """Read runs and operator results: one envelope {schema, payload} a line, with or without its digest.
+
+    Raises:
+        OpfieldError: naming the line that is no such envelope, or whose digest is not that of its content.
+    """
+    for path in paths:
+        try:
+            with path.open("rb") as lines:
+                yield from (_handed(line, f"{path}:{number}") for number, line in _numbered(lines, path))
+        except OSError as error:
+            raise OpfieldError(f"{path} cannot be read: {error.strerror}; name a file of JSON lines") from None
+
+
+def bind_handed(root: Path, handed: Iterable[Handed], *, is_admitting: bool, told: Told) -> list[dict[str, Any]]:
+    """Bind or refuse each operator result, land all that is new, and return the rows of `bindings` in their order.
+
+    Args:
+        root: a warehouse folder that stands.
+        handed: runs and operator results, in any order.
+        is_admitting: also ask for each binding to be admitted to its run.
+        told: called after each operator result.
+
+    Returns:
+        The rows of this call's pairs, new or not, each with its `admission` and `admission_reasons`; NULL where nobody
+        asked.
+    """
+    runs: dict[str | None, dict[str, Handed]] = {}
+    results: dict[str, Handed] = {}
+    for each in handed:
+        of_kind = (
+            results if each.envelope.schema == SCHEMAS[CandidateOperatorResult] else runs.setdefault(each.run_id, {})
+        )
+        of_kind.setdefault(each.envelope.digest, each)
+    with open_landing(root) as landing:
+        _take_from_warehouse(landing, runs, {each.run_id for each in results.values()})
+        outcomes: list[Envelope] = []
+        valid: list[Envelope] = [_marked(each) for listed in runs.values() for each in listed.values()]
+        for each in results.values():
+            found = [run for run in runs.get(each.run_id, {}).values() if each.run_id is not None]
+            bound = [_outcome(run, each) for run in found] or [_outcome(None, each)]
+            outcomes += bound
+            valid.append(_marked(each))
+            told()
+        landing.add([*valid, *outcomes])
+        projected = projection_query(load_practice_contract()["bindings"])
+        landing.con.execute(f"create temp table asked as select distinct row_key from ({projected})")
+        if is_admitting:
+            decide_admissions(landing, [row["binding_id"] for row in _rows(landing) if row["outcome"] == "bound"])
+        return _rows(landing)
+
+
+def _numbered(lines: Any, path: Path) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    while line := lines.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise OpfieldError(f"{path}:{number} is longer than {LONGEST_LINE:,} bytes; write one record a line")
+        if line.strip():
+            yield number, line
+
+
+def _handed(line: bytes, place: str) -> Handed:
+    try:
+        told = parse_json(line.strip())
+        if not isinstance(told, dict) or told.keys() - {"digest"} != _MEMBERS:
+            raise OpfieldError("it is no JSON object with the members schema and payload, and digest or not")
+        schema, payload = told["schema"], told["payload"]
+        if schema not in _READ:
+            raise unknown_name("schema", str(schema)[:100], _READ)
+        canonical = canonical_json(payload)
+    except OpfieldError as error:
+        raise OpfieldError(f"{place} cannot be read: {error}") from None
+    digest = envelope_digest(schema, canonical)
+    if told.get("digest", digest) != digest:
+        raise IdentityError(f"{place} bears digest {told['digest']!r}, its content has {digest}; it was altered")
+    kind = _READ[schema]
+    name = "run_id" if kind is GeometricSearchRun else "geometric_search_run_id"
+    claimed = payload.get(name) if isinstance(payload, dict) else None
+    return Handed(
+        Envelope(schema, canonical.decode(), digest, False),
+        record_from(kind, payload),
+        claimed if isinstance(claimed, str) else None,
+    )
+
+
+def _take_from_warehouse(landing: Landing, runs: dict[str | None, dict[str, Handed]], wanted: set[str | None]) -> None:
+    """Add the runs that landed before and that operator results name, where none was handed over."""
+    import pyarrow as pa
+
+    missing = sorted(each for each in wanted if each is not None and each not in runs)
+    landing.con.register("missing", pa.table({"run_id": pa.array(missing, pa.string())}))
+    for row in read_rows(
+        landing.con, "select schema, payload, digest, run_id from runs semi join missing using (run_id)"
+    ):
+        record = record_from(GeometricSearchRun, parse_json(row["payload"]))
+        envelope = Envelope(row["schema"], row["payload"], row["digest"], True)
+        runs[row["run_id"]] = {row["digest"]: Handed(envelope, record, row["run_id"])}
+    landing.con.unregister("missing")
+
+
+def _marked(handed: Handed) -> Envelope:
+    """Return the envelope, told whether its record is valid."""
+    told = handed.envelope
+    return Envelope(told.schema, told.payload, told.digest, is_valid(_READ[told.schema], handed.record))
+
+
+def _outcome(run: Handed | None, result: Handed) -> Envelope:
+    outcome = bind_operator_result(None if run is None else run.record, result.record)
+    schema = SCHEMAS[type(outcome)]
+    payload = canonical_json(as_json(outcome))
+    return Envelope(
+        schema,
+        payload.decode(),
+        envelope_digest(schema, payload),
+        True,
+        None if run is None else run.envelope.digest,
+        result.envelope.digest,
+    )
+
+
+def _rows(landing: Landing) -> list[dict[str, Any]]:
+    """Return the rows of the pairs that are asked about, landed now or before."""
+    return read_rows(
+        landing.con,
+        """
+        select
+            bindings.outcome,
+            bindings.binding_id,
+            bindings.binding_refusal_id,
+            bindings.run_id,
+            bindings.operator_result_id,
+            bindings.attempt_index,
+            bindings.reason_codes,
+            admissions.admission,
+            admissions.reason_codes as admission_reasons,
+        from bindings
+        semi join asked using (row_key)
+        left join admissions using (binding_id)
+        order by bindings.landing, bindings.position
+        """,
+    )
