@@ -46,6 +46,10 @@ class PlanError(OpfieldError):
     """A plan does not fit together, or not with the operations that are registered. The message says where."""
 
 
+class PluginError(OpfieldError):
+    """A plugin cannot be admitted. Nothing was registered; the message lists everything that stands in the way."""
+
+
 class UnknownNameError(OpfieldError):
     """A name is not among the known ones; the message lists them."""
 

@@ -103,10 +103,19 @@ def open_envelope(envelope: Envelope, schema: str, into: type[Decoded]) -> Decod
     if envelope.schema != schema:
         raise IdentityError(f"expected an envelope of {schema}, got one of {envelope.schema}")
     check_envelope(envelope)
+    return decode_payload(envelope.payload, schema, into)
+
+
+def decode_payload(payload: Any, schema: str, into: type[Decoded]) -> Decoded:
+    """Decode a payload that was checked, or is about to be sealed, as `open_envelope` does.
+
+    Raises:
+        IdentityError: where it does not fit.
+    """
     adapter: TypeAdapter[Decoded] = _adapter(cast(Any, into))
     try:
         # JSON mode, since the payload came from JSON: there a tuple field accepts a list under strict rules.
-        return adapter.validate_json(canonical_json(envelope.payload), strict=True, extra="forbid")
+        return adapter.validate_json(canonical_json(payload), strict=True, extra="forbid")
     except ValidationError as error:
         found = (
             f"{'.'.join(str(step) for step in each['loc']) or 'payload'}: {each['msg']}"
@@ -114,6 +123,20 @@ def open_envelope(envelope: Envelope, schema: str, into: type[Decoded]) -> Decod
         )
         listed = "; ".join(found)
         raise IdentityError(f"payload of {schema} does not fit {error.title}: {listed}") from None
+
+
+def encode_payload(value: Any, schema: str, type: type[Any]) -> Any:
+    """Return the JSON payload of a value, as `decode_payload` reads it back.
+
+    Raises:
+        IdentityError: where the value is none of the type.
+    """
+    try:
+        payload = _adapter(cast(Any, type)).dump_python(value, mode="json", warnings="error")
+    except (ValueError, TypeError) as error:
+        raise IdentityError(f"value of {schema} is no {getattr(type, '__name__', type)}: {error}") from None
+    decode_payload(payload, schema, type)
+    return payload
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,188 @@
+"""Execution: a plan as a function from envelopes to an outcome (§20.4, §32, §A.6).
+
+The serial interpreter is the reference. The concurrent one runs parts that stand side by side at once, and refines it:
+same outputs in the same order, same status, same observations in the order of the plan. Where a part fails, parts to
+its right that have not begun are cancelled, and the outcome is that of the leftmost failure, as in the reference;
+what a cancelled part would have observed is not observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from opfield.core import Envelope, Status, check_envelope
+from opfield.core.execution import Execution, Observation, failed
+from opfield.core.operation import OperationDescriptor, Port
+from opfield.errors import OpfieldError
+from opfield.plan import Plan, fold
+from opfield.plan.term import port_text
+from opfield.plugin import Registry
+from opfield.plugin.running import run_operation
+
+_Frame = tuple[Envelope, ...]
+_Branch = tuple[int, ...]
+_Run = Callable[[_Frame, _Branch], Execution]
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrow:
+    """What a part does with so many wires, told where in the plan it stands."""
+
+    width: int
+    run: _Run
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A plan that was checked against a registry, ready to run.
+
+    Attributes:
+        inputs: schemas that it takes.
+        outputs: schemas that it gives.
+    """
+
+    inputs: Port
+    outputs: Port
+    _arrow: _Arrow
+
+    def run(self, inputs: Sequence[Envelope]) -> Execution:
+        """Return what the plan makes of envelopes, each of them checked first; it never raises for what they hold."""
+        given = tuple(each.schema for each in inputs)
+        if given != self.inputs:
+            message = f"the plan takes {port_text(self.inputs)}, was given {port_text(given)}"
+            return failed(Status.INFRASTRUCTURE_FAILURE, "invalid_input", message)
+        try:
+            for each in inputs:
+                check_envelope(each)
+        except OpfieldError as error:
+            return failed(Status.INFRASTRUCTURE_FAILURE, "invalid_input", str(error))
+        return self._arrow.run(tuple(inputs), ())
+
+
+def compile_plan(plan: Plan, registry: Registry, executor: Executor | None = None) -> Compiled:
+    """Return a plan ready to run.
+
+    Args:
+        plan: the plan.
+        registry: where its operations are registered.
+        executor: threads for parts that stand side by side; one after the other where None.
+
+    Raises:
+        PlanError: listing every fault of the plan.
+    """
+    algebra = _Executing(registry, executor)
+    return Compiled(plan.inputs, plan.outputs, fold(plan, algebra, registry.descriptors))
+
+
+def execute(plan: Plan, registry: Registry, inputs: Sequence[Envelope], executor: Executor | None = None) -> Execution:
+    """Return what a plan makes of envelopes.
+
+    Raises:
+        PlanError: listing every fault of the plan; nothing was run.
+    """
+    return compile_plan(plan, registry, executor).run(inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Executing:
+    registry: Registry
+    executor: Executor | None
+
+    def identity(self, port: Port) -> _Arrow:
+        return _structure(len(port), lambda frame: frame)
+
+    def primitive(self, operation: OperationDescriptor) -> _Arrow:
+        implemented = self.registry.operations[operation.id]
+
+        def run(frame: _Frame, branch: _Branch) -> Execution:
+            done = run_operation(self.registry, implemented, frame)
+            return replace(done, observations=tuple(replace(each, branch=branch) for each in done.observations))
+
+        return _Arrow(len(operation.inputs), run)
+
+    def sequence(self, inputs: Port, outputs: Port, parts: Sequence[_Arrow]) -> _Arrow:  # noqa: ARG002  the algebra's form
+        chain = tuple(parts)
+
+        def run(frame: _Frame, branch: _Branch) -> Execution:
+            told: list[Observation] = []
+            seconds = 0.0
+            for ix, part in enumerate(chain):
+                done = part.run(frame, (*branch, ix))
+                told += done.observations
+                seconds += done.seconds
+                if done.status is not Status.SUCCESS:
+                    return replace(done, observations=tuple(told), seconds=seconds)
+                frame = done.outputs
+            return Execution(Status.SUCCESS, frame, tuple(told), seconds=seconds)
+
+        return _Arrow(len(inputs), run)
+
+    def tensor(self, inputs: Port, outputs: Port, parts: Sequence[_Arrow]) -> _Arrow:  # noqa: ARG002  the algebra's form
+        beside = tuple(parts)
+        cuts = [sum(part.width for part in beside[:ix]) for ix in range(len(beside))]
+
+        def run(frame: _Frame, branch: _Branch) -> Execution:
+            begun: list[Callable[[], Execution]] = [
+                partial(part.run, frame[cut : cut + part.width], (*branch, ix))
+                for ix, (part, cut) in enumerate(zip(beside, cuts, strict=True))
+            ]
+            if self.executor is None:
+                return _joined(begun)
+            with _at_once(begun, self.executor) as running:
+                return _joined(running)
+
+        return _Arrow(len(inputs), run)
+
+    def permute(self, inputs: Port, permutation: tuple[int, ...]) -> _Arrow:
+        return _structure(len(inputs), lambda frame: tuple(frame[ix] for ix in permutation))
+
+    def copy(self, port: Port) -> _Arrow:
+        return _structure(len(port), lambda frame: frame * 2)
+
+    def drop(self, port: Port) -> _Arrow:
+        return _structure(len(port), lambda _: ())
+
+
+def _structure(width: int, lead: Callable[[_Frame], _Frame]) -> _Arrow:
+    return _Arrow(width, lambda frame, _: Execution(Status.SUCCESS, lead(frame)))
+
+
+@contextmanager
+def _at_once(
+    parts: Sequence[Callable[[], Execution]], executor: Executor
+) -> Iterator[Sequence[Callable[[], Execution]]]:
+    """Begin all parts but the first elsewhere, and give for each what returns its outcome.
+
+    What has not begun when it is asked for runs where it is asked for: a thread then waits only for what runs, so that
+    nested tensors cannot block each other however few threads there are. On leaving, what has not begun never does,
+    and what has is waited for.
+    """
+    begun: list[Future[Execution]] = [executor.submit(part) for part in parts[1:]]
+
+    def outcome(part: Callable[[], Execution], running: Future[Execution]) -> Execution:
+        return part() if running.cancel() else running.result()
+
+    try:
+        yield [parts[0], *(partial(outcome, part, running) for part, running in zip(parts[1:], begun, strict=True))]
+    finally:
+        # What was cancelled counts as done only once a thread has met it, and all threads may be waiting here.
+        wait([running for running in begun if not running.cancel()])
+
+
+def _joined(parts: Sequence[Callable[[], Execution]]) -> Execution:
+    """Return the outcome of parts side by side: all outputs in order, or the leftmost failure with what came before."""
+    outputs: list[Envelope] = []
+    told: list[Observation] = []
+    seconds = 0.0
+    for part in parts:
+        done = part()
+        outputs += done.outputs
+        told += done.observations
+        seconds += done.seconds
+        if done.status is not Status.SUCCESS:
+            return replace(done, outputs=(), observations=tuple(told), seconds=seconds)
+    return Execution(Status.SUCCESS, tuple(outputs), tuple(told), seconds=seconds)

@@ -1,0 +1,20 @@
+"""Plugins: typed operations with their schemas, laws and plans, admitted to a registry as a whole or not at all."""
+
+from opfield.plugin.codec import ArrowCodec, Codec, JsonCodec, TypeCodec
+from opfield.plugin.operation import Context, Operation, plan_of
+from opfield.plugin.plugin import Manifest, Plugin, Schema
+from opfield.plugin.registry import Registry
+
+__all__ = [
+    "ArrowCodec",
+    "Codec",
+    "Context",
+    "JsonCodec",
+    "Manifest",
+    "Operation",
+    "Plugin",
+    "Registry",
+    "Schema",
+    "TypeCodec",
+    "plan_of",
+]

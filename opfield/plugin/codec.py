@@ -1,0 +1,94 @@
+"""Codecs: what a schema's payload is in Python, and back; a payload is never trusted (§C.4)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from opfield.core import canonical_json, decode_payload, encode_payload, parse_json
+from opfield.errors import IdentityError
+
+Value = TypeVar("Value")
+
+
+class Codec(Protocol[Value]):
+    """Writes values of one schema as JSON payloads and reads them back; each reading gives a value of its own."""
+
+    def encode(self, schema: str, value: Value) -> Any:
+        """Return the payload of a value.
+
+        Raises:
+            IdentityError: where the value is none of the schema's.
+        """
+        ...
+
+    def decode(self, schema: str, payload: Any) -> Value:
+        """Return the value of a payload.
+
+        Raises:
+            IdentityError: where it holds no value of the schema.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TypeCodec(Generic[Value]):
+    """A pydantic model, a dataclass or a built-in type; unknown fields are refused, and text is never a number.
+
+    Attributes:
+        type: the type.
+    """
+
+    type: type[Value]
+
+    def encode(self, schema: str, value: Value) -> Any:
+        """Return the payload of a value of the type."""
+        return encode_payload(value, schema, self.type)
+
+    def decode(self, schema: str, payload: Any) -> Value:
+        """Return the value of the type in a payload."""
+        return decode_payload(payload, schema, self.type)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonCodec:
+    """Any JSON value; what is read is a copy, so that changing it changes no envelope."""
+
+    def encode(self, schema: str, value: Any) -> Any:  # noqa: ARG002  the codec's form
+        """Return the JSON value, with its canonical form checked by who seals it."""
+        return value
+
+    def decode(self, schema: str, payload: Any) -> Any:  # noqa: ARG002  the codec's form
+        """Return a copy of the payload."""
+        return parse_json(canonical_json(payload))
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowCodec:
+    """An Arrow table, as an IPC stream in base64: types, nulls and metadata come back as they were."""
+
+    def encode(self, schema: str, value: Any) -> Any:
+        """Return the payload of a `pyarrow.Table`."""
+        import pyarrow as pa
+
+        if not isinstance(value, pa.Table):
+            raise IdentityError(f"value of {schema} is an Arrow table, not {type(value).__name__}")
+        sink = pa.BufferOutputStream()
+        # In one batch, so that how a table was cut changes no identity.
+        with pa.ipc.new_stream(sink, value.schema) as writer:
+            writer.write_table(value.combine_chunks())
+        return {"arrow": base64.b64encode(sink.getvalue()).decode()}
+
+    def decode(self, schema: str, payload: Any) -> Any:
+        """Return the `pyarrow.Table` in a payload."""
+        import pyarrow as pa
+
+        try:
+            (content,) = [base64.b64decode(payload[key], validate=True) for key in ("arrow",) if len(payload) == 1]
+            table = pa.ipc.open_stream(content).read_all()
+            table.validate(full=True)
+        except (KeyError, TypeError, ValueError, binascii.Error, pa.ArrowException) as error:
+            raise IdentityError(f"payload of {schema} is no Arrow table: {error}") from None
+        return table

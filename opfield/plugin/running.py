@@ -1,0 +1,77 @@
+"""Running one operation: every input decoded, every output checked, every way to go wrong an attributed outcome."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from opfield.core import Envelope, Status, scrub, seal
+from opfield.core.execution import Execution, Observation, failed
+from opfield.errors import OpfieldError
+from opfield.experiment import DomainFailure
+from opfield.plugin.operation import Context, Operation
+from opfield.plugin.registry import Registry
+
+
+def run_operation(registry: Registry, operation: Operation, inputs: Sequence[Envelope]) -> Execution:
+    """Return what an operation made of checked envelopes; it never raises for what the operation does.
+
+    A `DomainFailure` is a domain failure. Whatever else the function raises, and every output that is not what the
+    descriptor declares, is an infrastructure failure that names plugin and operation.
+
+    Args:
+        registry: where the operation and its schemas are registered.
+        operation: what runs.
+        inputs: an envelope for each wire of its input port; their digests were checked.
+    """
+    declared = operation.descriptor
+    context = Context()
+    started = time.perf_counter()
+
+    def ended(status: Status, code: str, message: str) -> Execution:
+        who = f"operation {declared.id} of plugin {declared.plugin}"
+        return _timed(failed(status, code, scrub(f"{who}: {message}"), _told(context, declared.id)), started)
+
+    if tuple(each.schema for each in inputs) != declared.inputs:
+        given = ", ".join(each.schema for each in inputs)
+        return ended(Status.INFRASTRUCTURE_FAILURE, "invalid_input", f"takes {declared.inputs}, was given ({given})")
+    try:
+        values = [registry.schemas[each.schema].codec.decode(each.schema, each.payload) for each in inputs]
+    except OpfieldError as error:
+        return ended(Status.INFRASTRUCTURE_FAILURE, "invalid_input", str(error))
+    given_context = {} if operation.context is None else {operation.context: context}
+    try:
+        answer = operation.function(*values, **given_context)
+    except DomainFailure as error:
+        return ended(Status.DOMAIN_FAILURE, error.code, str(error))
+    except Exception as error:  # whatever a plugin raises is data
+        return ended(Status.INFRASTRUCTURE_FAILURE, "exception", f"{type(error).__name__}: {error}")
+    try:
+        outputs = tuple(
+            seal(schema, registry.schemas[schema].codec.encode(schema, value))
+            for schema, value in zip(declared.outputs, _spread(answer, len(declared.outputs)), strict=True)
+        )
+    except Exception as error:  # as long as a lie about an output is an outcome, its kind makes no difference
+        return ended(Status.INFRASTRUCTURE_FAILURE, "invalid_output", str(error))
+    return _timed(Execution(Status.SUCCESS, outputs, _told(context, declared.id)), started)
+
+
+def _spread(answer: Any, count: int) -> tuple[Any, ...]:
+    """Return the answer as a value for each output."""
+    if count == 1:
+        return (answer,)
+    values = () if answer is None else answer
+    if not isinstance(values, tuple) or len(values) != count:
+        gave = f"{len(values)} in a tuple" if isinstance(values, tuple) else type(answer).__name__
+        raise OpfieldError(f"declares {count} outputs, its function returned {gave}")
+    return values
+
+
+def _told(context: Context, operation: str) -> tuple[Observation, ...]:
+    return tuple(replace(each, operation=operation) for each in context.observations)
+
+
+def _timed(execution: Execution, started: float) -> Execution:
+    return replace(execution, seconds=time.perf_counter() - started)
