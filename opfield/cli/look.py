@@ -12,6 +12,7 @@ from opfield.campaign.domains import installed_domain_names, load_domain
 from opfield.cli.options import campaign_argument, json_option, warehouse_option
 from opfield.cli.render import out, print_facts, print_json, print_table, say, short, visible
 from opfield.cli.verdict import (
+    FAIL_ON,
     confirmation_in_words,
     exit_code,
     print_verdict,
@@ -115,16 +116,49 @@ def status_command(campaign: str | None, warehouse: Path | None, as_json: bool) 
     return 0
 
 
+def _decisions(_context: click.Context, _parameter: click.Parameter, value: str | None) -> frozenset[str] | None:
+    """Return the decisions that `--fail-on` names; None where it is not given."""
+    if value is None:
+        return None
+    named = {each.strip() for each in value.split(",")}
+    unknown = named - FAIL_ON.keys() - {"none"}
+    if unknown or (len(named) > 1 and "none" in named):
+        raise click.BadParameter(f"{value!r} is not a list of {', '.join(FAIL_ON)}, nor none")
+    return frozenset(named - {"none"})
+
+
 @click.command("compare")
 @campaign_argument
+@click.option(
+    "--fail-on",
+    metavar="DECISIONS",
+    callback=_decisions,
+    help="Exit by the candidates, not the selection: fail, indeterminate, both with a comma, or none.",
+)
+@click.option("--junit", type=click.Path(path_type=Path), help="Write gates as JUnit XML, too, for a CI to show.")
 @warehouse_option
 @json_option
-def compare_command(campaign: str | None, warehouse: Path | None, as_json: bool) -> int:
-    """Print a campaign's decision table; the latest campaign's where none is named."""
+def compare_command(
+    campaign: str | None, fail_on: frozenset[str] | None, junit: Path | None, warehouse: Path | None, as_json: bool
+) -> int:
+    """Print a campaign's decision table; the latest campaign's where none is named.
+
+    Exits with 0 where a candidate was selected, 3 where the baseline was kept, 4 where nothing is decided. With
+    --fail-on, it exits with 3 where any candidate has the decision fail and that is named, else with 4 where any is
+    indeterminate or the campaign has no verdict and that is named, else with 0: a selection is not asked for then.
+    """
     opened = open_warehouse(warehouse, is_snapshot=True)
-    verdict = read_verdict(opened.root, opened.campaign_id(campaign))
+    campaign_id = opened.campaign_id(campaign)
+    verdict = read_verdict(opened.root, campaign_id)
+    if junit is not None:
+        # Loaded for whoever asks for it: few do.
+        from opfield.cli.junit import junit_xml, read_gates
+        from opfield.export.replacing import write_file
+
+        gates = read_gates(opened.root, campaign_id)
+        write_file(junit, junit_xml(verdict, gates, fail_on or frozenset()), opened.root)
     print_verdict(verdict, as_json)
-    return exit_code(verdict)
+    return exit_code(verdict, fail_on)
 
 
 @click.command("show")

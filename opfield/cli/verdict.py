@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: Exit code by `outcome` of a finished campaign; anything unfinished is open.
 EXIT_CODES: Final = {"selected": 0, "kept_baseline": 3, "undecided": 4}
 EXIT_OPEN: Final = 4
+
+#: Decisions that `--fail-on` can name, with the exit code of each, the weightier first; `none` names none of them.
+FAIL_ON: Final = {"fail": 3, "indeterminate": EXIT_OPEN}
 
 #: How many candidates are named that nothing separates from the selected one.
 _NAMED: Final = 5
@@ -105,6 +108,33 @@ where not is_selected and is_separated is not true
 order by difference, label
 """
 
+#: Decisions and selection that the ledger records otherwise than the views compute them now.
+_DISAGREEING: Final = """
+with recorded as (
+    select
+        type,
+        json_extract_string(payload, '$.candidate_id') as candidate_id,
+        json_extract_string(payload, if(type = 'decision.recorded', '$.decision', '$.selected')) as recorded,
+    from events
+    where type in ('decision.recorded', 'campaign.completed')
+)
+select
+    if(recorded.type = 'decision.recorded', 'decision', 'selection') as figure,
+    candidates.label as candidate,
+    coalesce(recorded_labels.label, recorded.recorded) as recorded,
+    coalesce(found_labels.label, decisions.decision) as found,
+from recorded
+cross join campaigns
+left join decisions on recorded.type = 'decision.recorded' and decisions.candidate_id = recorded.candidate_id
+left join selection on recorded.type = 'campaign.completed'
+left join candidates on candidates.candidate_id = recorded.candidate_id
+left join candidates as recorded_labels
+    on recorded.type = 'campaign.completed' and recorded_labels.candidate_id = recorded.recorded
+left join candidates as found_labels on found_labels.candidate_id = selection.selected_id
+where recorded.recorded is distinct from coalesce(selection.selected_id, decisions.decision)
+order by figure, candidate
+"""
+
 _STRONGEST: Final = """
 select
     candidates.label,
@@ -154,6 +184,7 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
         )
         pending = read_rows(con, "select count(*) as pending from pending")[0]["pending"]
         failures = read_rows(con, _FAILURES)
+        disagreeing = read_rows(con, _DISAGREEING) if campaign["state"] == "completed" else []
         is_selected = bool(selection) and selection[0]["outcome"] == "selected"
         has_caveats = is_selected and len(caveats) == len(_CAVEATS)
         expected = read_rows(con, _EXPECTED) if has_caveats else []
@@ -174,6 +205,7 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
         "selection": selection[0] if selection else None,
         "expected_score": expected[0]["expected_score"] if expected else None,
         "contenders": contenders,
+        "disagreeing": disagreeing,
     }
 
 
@@ -226,8 +258,19 @@ def state_in_words(state: str, writer: str | None, *, is_awaiting: bool = False)
     return "awaiting review" if is_awaiting else "unfinished"
 
 
-def exit_code(verdict: dict[str, Any]) -> int:
-    """Return the exit code of a verdict."""
+def exit_code(verdict: dict[str, Any], fail_on: Collection[str] | None = None) -> int:
+    """Return the exit code of a verdict.
+
+    Args:
+        verdict: as `read_verdict` gives it.
+        fail_on: decisions of `FAIL_ON` that any candidate may not have; the campaign's outcome counts where None. A
+            campaign without a verdict is indeterminate.
+    """
+    if fail_on is not None:
+        found = {row["decision"] for row in verdict["decisions"]}
+        if verdict["campaign"]["state"] != "completed" or verdict["selection"] is None:
+            found.add("indeterminate")
+        return next((code for decision, code in FAIL_ON.items() if decision in found & set(fail_on)), 0)
     chosen = verdict["selection"]
     if verdict["campaign"]["state"] != "completed" or chosen is None:
         return EXIT_OPEN
@@ -288,6 +331,12 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
     console.print(_sentence(verdict), markup=False)
     for line in _caveats(verdict):
         console.print(line, markup=False)
+    for row in verdict["disagreeing"]:
+        of_whom = "" if row["candidate"] is None else f" of {cell(row['candidate'])}"
+        say(
+            f"the recorded {row['figure']}{of_whom} is {cell(row['recorded'])}, but computed again from the files "
+            f"it is {cell(row['found'])}; `opfield audit` tells why"
+        )
     if not all(row["is_whole"] for row in verdict["decisions"]):
         say("the files do not hold what the ledger accepted; say `opfield audit` for what is damaged or missing")
     elif verdict["awaiting_review"] and not verdict["writer"]:

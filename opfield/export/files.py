@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from opfield.errors import UnknownNameError, WarehouseError, unknown_name
+from opfield.errors import UnknownNameError, unknown_name
 from opfield.export.relations import Exported, exported
+from opfield.export.replacing import checked_target, replacing
 from opfield.export.writers import Form, write_database, write_rows
-from opfield.warehouse.layout import MARKER
 from opfield.warehouse.session import Warehouse
 
 #: Format by the ending of a file's name.
@@ -69,9 +66,9 @@ def export_file(opened: Warehouse, names: Sequence[str], path: Path, form: Form)
         UnknownNameError: for an unknown relation.
         WarehouseError: where the file cannot be written, or the warehouse not be read; nothing was written then.
     """
-    target = _checked(path, opened.root)
+    target = checked_target(path, opened.root)
     relations = [exported(opened, name) for name in names]
-    with _replacing([target]) as (temporary,):
+    with replacing([target]) as (temporary,):
         if form.format == "duckdb":
             rows = write_database(opened, relations, temporary)
         else:
@@ -89,10 +86,10 @@ def export_folder(opened: Warehouse, names: Sequence[str], folder: Path, form: F
         WarehouseError: where the files cannot be written, or the warehouse not be read; nothing was written then.
     """
     paths = [folder / f"{name}.{form.format}" for name in names]
-    targets = [_checked(path, opened.root) for path in paths]
+    targets = [checked_target(path, opened.root) for path in paths]
     relations = [exported(opened, name) for name in names]
     rows = []
-    with _replacing(targets) as temporaries:
+    with replacing(targets) as temporaries:
         for relation, temporary in zip(relations, temporaries, strict=True):
             with temporary.open("wb") as out:
                 rows.append(write_rows(opened, relation, out, form))
@@ -115,47 +112,3 @@ def export_stream(opened: Warehouse, name: str, out: IO[bytes], form: Form) -> W
 def _written(relation: Exported, path: Path | None, rows: int) -> Written:
     renamed = {column: metric for column, metric in relation.metrics.items() if column != metric}
     return Written(relation.name, path, rows, renamed)
-
-
-def _checked(path: Path, root: Path) -> Path:
-    """Return where a file goes, links followed; a warehouse keeps nothing but its own files."""
-    try:
-        target = path.resolve()
-        is_taken = target.exists() and not target.is_file()
-    except OSError as error:
-        raise WarehouseError(f"cannot write {path}: {error.strerror}; name another place") from None
-    if is_taken:
-        raise WarehouseError(f"{path} is no file that could be replaced; name another one, or - for stdout")
-    own = root.resolve()
-    for folder in target.parents:
-        if folder == own or (folder / MARKER).exists():
-            raise WarehouseError(
-                f"{path} lies inside the warehouse {folder}, which holds its own files only; name another place"
-            )
-    return target
-
-
-@contextmanager
-def _replacing(targets: Sequence[Path]) -> Generator[list[Path]]:
-    """Give a new name beside each target to write under; they take the targets' names where nothing was raised."""
-    temporaries = [target.with_name(f".{secrets.token_hex(6)}.part") for target in targets]
-    try:
-        for folder in {target.parent for target in targets}:
-            folder.mkdir(parents=True, exist_ok=True)
-        yield temporaries
-        for temporary in temporaries:
-            with temporary.open("rb") as written:
-                os.fsync(written.fileno())
-        for temporary, target in zip(temporaries, targets, strict=True):
-            os.replace(temporary, target)
-    except OSError as error:
-        place = error.filename or targets[0].parent
-        raise WarehouseError(
-            f"cannot write {targets[0]}: {error.strerror or error} ({place}); mend the disk or its permissions, or "
-            "name another place"
-        ) from error
-    finally:
-        for temporary in temporaries:
-            for left in (temporary, temporary.with_name(f"{temporary.name}.wal")):
-                with suppress(OSError):
-                    left.unlink(missing_ok=True)
