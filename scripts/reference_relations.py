@@ -54,7 +54,8 @@ def pages() -> dict[str, str]:
     homes = {name: layer for layer, names in layers.items() for name in names}
     made = {f"{FOLDER}/index.md": _overview(layers, views.relations, tables)}
     for layer, names in layers.items():
-        parts = [f"# {layer.capitalize()}\n\n{_sentence(LAYERS[layer])}"]
+        # Not the bare word: a relation may bear the name of its layer, and its anchor is its name.
+        parts = [f"# Relations: {layer}\n\n{_sentence(LAYERS[layer])}"]
         for name in names:
             is_table = name in tables
             parts.append(_table(tables[name]) if is_table else _relation(views.relations[name], types[name], homes))
