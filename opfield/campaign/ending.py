@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from opfield.experiment import Coordinate
 from opfield.prob import Seed, coordinate_seed, read_seed
 from opfield.warehouse import ledger
 from opfield.warehouse.lock import Locking, hold
+from opfield.warehouse.notebook import facts_html
 from opfield.warehouse.views import JUDGING
 
 #: State of a campaign whose every cell is there and which only people can decide.
@@ -51,6 +52,9 @@ class Outcome:
     appended: int = 0
     pending: int = 0
     reason: str = ""
+
+    def _repr_html_(self) -> str:
+        return facts_html("outcome", asdict(self))
 
 
 def outcome_of(writer: CampaignWriter, state: str, reason: str, appended: int, pending: int) -> Outcome:

@@ -7,13 +7,14 @@ independent units, which is what the gates by Student's t compare with their qua
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 from opfield.campaign.pilot import Pilot, read_pilot
 from opfield.decision.gate import finite
 from opfield.errors import DeclarationError, OpfieldError
+from opfield.warehouse.notebook import Shown, facts_html, table_html
 from opfield.warehouse.session import Warehouse, open_warehouse
 
 #: Repeats that are planned for where none are asked.
@@ -114,6 +115,13 @@ class PowerPlan:
     pilot_power: float
     pilot_smallest: float
     repeats_needed: int | None
+
+    def _repr_html_(self) -> str:
+        told = {name: getattr(self, name) for name in ("pilot_power", "pilot_smallest", "repeats_needed")}
+        sizes = [tuple(asdict(size).values()) for size in self.sizes]
+        names = tuple(each.name for each in fields(PlannedSize))
+        question = facts_html("power", {**asdict(self.question), **told})
+        return question + table_html(Shown("sizes that show the effect", names, tuple(sizes), len(sizes)))
 
 
 def power(

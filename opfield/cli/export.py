@@ -53,8 +53,8 @@ def export_command(
     bytes.
     """
     from opfield.export.files import export_file, export_folder, export_stream, format_of
-    from opfield.export.relations import known_relations
     from opfield.export.writers import Form, spilling
+    from opfield.warehouse.relations import known_relations
 
     path = Path(output)
     is_stream = output == "-"

@@ -8,7 +8,8 @@ from typing import Final
 
 from opfield.errors import unknown_name
 from opfield.export.wide import WIDE, WIDE_MEANING, wide_columns, wide_query
-from opfield.warehouse.contract import TABLE_NAMES, load_contract
+from opfield.warehouse.contract import PRACTICE_TABLE_NAMES, load_contract, load_practice_contract
+from opfield.warehouse.relations import known_relations
 from opfield.warehouse.session import Warehouse, installed_views
 
 #: What the rows of a table are ordered by, so that texts and contents need not be compared; digests stand for them. The
@@ -45,11 +46,6 @@ class Exported:
     metrics: Mapping[str, str] = field(default_factory=dict)
 
 
-def known_relations() -> tuple[str, ...]:
-    """Return the names of all tables and relations, tables first."""
-    return (*TABLE_NAMES, *sorted(each.name for each in installed_views().relations.values() if not each.is_macro))
-
-
 def exported(opened: Warehouse, name: str) -> Exported:
     """Return how a relation is exported.
 
@@ -63,13 +59,13 @@ def exported(opened: Warehouse, name: str) -> Exported:
     if name == WIDE:
         columns = wide_columns(opened)
         return Exported(name, wide_query(columns), WIDE_MEANING, {}, is_large=True, metrics=columns)
-    if name in TABLE_NAMES:
-        table = load_contract()[name]
-        order = ", ".join(TABLE_KEYS[name])
-        meanings = {column.name: column.comment for column in table.columns}
-        return Exported(name, f"from {name} order by {order}", table.comment, meanings, is_large=True)
     known = known_relations()
     if name not in known:
         raise unknown_name("relation", name, known)
+    if name in TABLE_KEYS or name in PRACTICE_TABLE_NAMES:
+        table = load_contract()[name] if name in TABLE_KEYS else load_practice_contract()[name]
+        order = ", ".join(TABLE_KEYS.get(name, ("all",)))
+        meanings = {column.name: column.comment for column in table.columns}
+        return Exported(name, f"from {name} order by {order}", table.comment, meanings, is_large=True)
     relation = installed_views().named[name]
     return Exported(name, f"from {name} order by all", relation.meaning, relation.columns, is_large=False)

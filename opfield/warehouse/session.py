@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     # Loaded where it is used: that takes longer than a small question to DuckDB.
     import polars as pl
 
+    from opfield.warehouse.notebook import Shown
+
 Answer = TypeVar("Answer")
 
 #: A file that vanishes under a reader means that a seal took a step: reading again finds the new files.
@@ -342,6 +344,17 @@ class Warehouse:
             raise unknown_name("relation", relation, (*TABLE_NAMES, *PRACTICE_TABLE_NAMES, *known))
         frame: pl.DataFrame = self.sql(f"from {relation}").pl()
         return frame.lazy()
+
+    def show(self, relation: str) -> Shown:
+        """Return a table or view, or a query, to look at in a notebook: its first rows and how many there are."""
+        from opfield.warehouse.notebook import shown
+
+        return shown(self, relation)
+
+    def _repr_html_(self) -> str:
+        from opfield.warehouse.notebook import campaigns_html
+
+        return campaigns_html(self)
 
     def campaign_id(self, reference: str | None = None) -> str:
         """Return the campaign that is meant by an id, the beginning of one, or a name; the latest one where None.

@@ -13,8 +13,8 @@ import pytest
 from opfield.errors import UnknownNameError, WarehouseError
 from opfield.export import files
 from opfield.export.files import export_file, export_folder, format_of
-from opfield.export.relations import known_relations
 from opfield.export.writers import Form, write_rows
+from opfield.warehouse.relations import known_relations
 from opfield.warehouse.session import Warehouse
 
 #: A relation of every kind: tables, text, lists, structs and maps, sums of large integers.
