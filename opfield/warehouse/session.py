@@ -172,7 +172,10 @@ def _list_files(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | N
             raise WarehouseError(
                 f"{root / table} has no file any more; the next `opfield run` writes its zero-row file"
             )
-        con.execute(f"set variable {table}_files = $1", [sorted(glob.escape(str(path)) for path in files)])
+        # The largest first: DuckDB guesses at the rows of all from the first, and by the zero rows of a file that only
+        # opens the table it would build its joins on the wrong side.
+        largest_first = sorted(files, key=lambda path: (-_bytes_of([path]), path))
+        con.execute(f"set variable {table}_files = $1", [[glob.escape(str(path)) for path in largest_first]])
         if table in _KEPT_TABLES and _bytes_of(files) <= _FEW_BYTES:
             small.add(table)
     return small
