@@ -43,8 +43,8 @@ comment on column bindings.depth is 'Depth of the attempt; NULL for a refusal.';
 comment on column bindings.step_index is 'Step at which the attempt began; NULL for a refusal.';
 comment on column bindings.reason_codes is 'Why, as codes in the order of the rules.';
 comment on column bindings.run_digest is
-    'Digest of the run''s envelope as it was handed over; NULL where no run was found that the result names.';
-comment on column bindings.operator_result_digest is 'Digest of the result''s envelope as it was handed over.';
+    'Digest of the run''s envelope in `runs`; NULL where no run was found that the result names.';
+comment on column bindings.operator_result_digest is 'Digest of the result''s envelope in `operator_results`.';
 comment on column bindings.schema is 'Schema of the envelope.';
 comment on column bindings.payload is 'Canonical JSON of the record.';
 comment on column bindings.digest is 'Digest of the envelope.';

@@ -26,6 +26,7 @@ from opfield.errors import HistoryError, OpfieldError, WarehouseError
 from opfield.experiment import candidate_id, uneven_repeats_digest, workload_digest
 from opfield.prob import coordinate_seed, read_seed
 from opfield.warehouse import ledger
+from opfield.warehouse.check_practice import check_practice
 from opfield.warehouse.contract import projection_query
 from opfield.warehouse.files import (
     RESULTS_REMEDY,
@@ -95,6 +96,7 @@ def audit(root: Path, campaign: str | None = None, *, recompute: bool = False) -
         findings += check_shared_files(root)
     findings += check_strays(root)
     findings += check_blobs(root)
+    findings += check_practice(root)
     events = 0
     campaigns = [campaign] if campaign else campaigns_on_disk(root)
     for campaign_id in campaigns:
@@ -144,6 +146,7 @@ def _guarded(root: Path, campaign_id: str, state: CampaignState, recompute: bool
     folder = relative(root, table_folder(root, "events", campaign_id))
     checks = (
         _check_identities,
+        _check_bindings,
         _check_cells,
         _check_projections,
         _check_violations,
@@ -186,6 +189,17 @@ def _check_identities(root: Path, campaign_id: str, state: CampaignState) -> Ite
     kinds = {gate["kind"] for gate in identity["policy"]["gates"]}
     if policy_digest(views, kinds) != identity["policy"]["sql"]:
         yield Finding(folder, "policy", "the kept SQL is not the one that the campaign was declared under")
+
+
+def _check_bindings(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
+    """Check that each binding behind a candidate is the declared one, and admitted to its run."""
+    if "bindings" not in state.started["identity"]:
+        return
+    folder = relative(root, table_folder(root, "events", campaign_id))
+    with closing(connect_snapshot(root, campaign_id, ("candidate_bindings",))) as con:
+        for row in read_rows(con, "from candidate_bindings where not is_sound order by candidate_id"):
+            detail = f"candidate {row['label']!r} has the binding {row['binding_id']}, which is not admitted or another"
+            yield Finding(folder, "binding", detail)
 
 
 def _check_cells(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:

@@ -85,6 +85,7 @@ def confirming(
         name=name if name is not None else f"{state.started['identity']['name']}-confirm",
         proposer=Proposer(PROPOSER, lambda _space: (chosen,)),
         confirms=Confirms(first_id, state.digest, selected),
+        bindings={label: each for label, each in campaign.bindings.items() if label == chosen.label},
     )
     _check_same(state, linked)
     _check_fresh(opened.root, state, linked)

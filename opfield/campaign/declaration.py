@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,9 @@ Reproducibility = Literal["structural", "material", "seeded", "distributional", 
 
 #: Most (case, repeat) pairs of one campaign: what a grid may hold and still be counted in 32 bits.
 MAX_PAIRS: Final = 2**31 - 1
+
+
+_BINDING_ID: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,8 @@ class Campaign:
         limits: bounds on execution.
         secrets: names of environment variables whose values must never be recorded. Kept as a tuple.
         confirms: the campaign whose selected candidate this one confirms, as `confirm` declares it; None for others.
+        bindings: label of a candidate to the id of the binding by which it is an attempt of a search run (ADR-0232).
+            The campaign starts once each is admitted to its run, and its registration names the binding.
     """
 
     name: str
@@ -128,6 +134,7 @@ class Campaign:
     limits: Limits = field(default_factory=Limits)
     secrets: Sequence[str] = ()
     confirms: Confirms | None = None
+    bindings: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a declaration that could not be carried out.
@@ -167,6 +174,7 @@ class Campaign:
         if isinstance(self.secrets, str) or not all(isinstance(name, str) for name in self.secrets):
             raise DeclarationError(f"campaign {self.name!r}: secrets is a list of names of environment variables")
         object.__setattr__(self, "secrets", tuple(self.secrets))
+        self._check_bindings()
         if not self.metrics:
             raise DeclarationError(f"campaign {self.name!r} declares no metric; there would be nothing to compare")
         names = [metric.name for metric in self.metrics]
@@ -179,6 +187,20 @@ class Campaign:
         ):
             if stated not in known:
                 raise DeclarationError(f"{member} {stated!r} is none of {', '.join(known)}")
+
+    def _check_bindings(self) -> None:
+        """Refuse what names no binding, or one binding twice, and keep a copy."""
+        told = self.bindings
+        if not isinstance(told, Mapping) or not all(
+            isinstance(each, str) and _BINDING_ID.fullmatch(each) for each in told.values()
+        ):
+            raise DeclarationError(
+                f"campaign {self.name!r}: bindings is a mapping of candidate labels to binding ids of 64 lowercase "
+                'hexadecimal digits, as `opfield sql "from bindings"` lists them'
+            )
+        if len(set(told.values())) < len(told):
+            raise DeclarationError(f"campaign {self.name!r}: one binding stands behind two candidates; name it once")
+        object.__setattr__(self, "bindings", dict(told))
 
 
 def declare(

@@ -36,6 +36,7 @@ from opfield.errors import DeclarationError, LostRaceError, OpfieldError
 from opfield.experiment import Coordinate
 from opfield.prob import coordinate_seed
 from opfield.warehouse import ledger
+from opfield.warehouse.admission import admit_bindings
 from opfield.warehouse.lock import Locking, hold
 from opfield.warehouse.session import installed_views
 from opfield.warehouse.store import create_store, default_root
@@ -167,6 +168,8 @@ class _Opening:
                     "--accept-runner-change; it is then recorded with each cell"
                 )
         else:
+            if prepared.campaign.bindings:
+                admit_bindings(writer.root, prepared.campaign.bindings.values())
             told = provenance(prepared.campaign.runner, options.target, options.options)
             writer.accept(ledger.CAMPAIGN_STARTED, {**prepared.started, "provenance": told}, prepared.artifacts)
         for payload in prepared.registered:

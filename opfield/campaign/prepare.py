@@ -13,7 +13,7 @@ from opfield.campaign.declaration import Campaign
 from opfield.campaign.evidence import TrialContext
 from opfield.campaign.judgeable import check_judgeable
 from opfield.core import canonical_json, digest
-from opfield.errors import DeclarationError, IdentityError
+from opfield.errors import DeclarationError, IdentityError, unknown_name
 from opfield.experiment import Candidate, baseline_candidate, runner_identity, uneven_repeats_digest, workload_digest
 from opfield.warehouse.artifacts import Artifact, retain
 from opfield.warehouse.views import ViewSet
@@ -98,6 +98,9 @@ def prepare(campaign: Campaign, views: ViewSet, ingested: Ingested | None = None
     }
     if campaign.confirms is not None:
         identity["confirms"] = campaign.confirms.as_json()
+    bindings = _bindings(campaign, candidates)
+    if bindings:
+        identity["bindings"] = [{"candidate_id": each, "binding_id": bindings[each]} for each in sorted(bindings)]
     uneven = _uneven_repeats(ingested, baseline, candidates)
     if uneven:
         for case in workload["cases"]:
@@ -142,6 +145,7 @@ def prepare(campaign: Campaign, views: ViewSet, ingested: Ingested | None = None
             "baseline": candidate.baseline.digest,
             "spec": candidate.spec.digest,
             "artifact_id": artifact.artifact_id,
+            **({"binding_id": bindings[candidate.id]} if candidate.id in bindings else {}),
         }
         for candidate, artifact in zip(candidates, candidate_artifacts, strict=True)
     )
@@ -169,6 +173,15 @@ def _proposed(campaign: Campaign, baseline: Candidate) -> tuple[Candidate, ...]:
     if any(each.id == baseline.id for each in proposed):
         raise DeclarationError(f"proposer {campaign.proposer.id} gave the baseline itself as a candidate")
     return tuple(proposed)
+
+
+def _bindings(campaign: Campaign, candidates: tuple[Candidate, ...]) -> dict[str, str]:
+    """Return the declared bindings by candidate id."""
+    ids = {each.label: each.id for each in candidates}
+    for label in campaign.bindings:
+        if label not in ids:
+            raise unknown_name("candidate with a binding", label, ids)
+    return {ids[label]: binding_id for label, binding_id in campaign.bindings.items()}
 
 
 def _uneven_repeats(

@@ -42,12 +42,14 @@ class Handed:
     """A record as it was handed over.
 
     Attributes:
-        envelope: its envelope, still to be found valid.
+        envelope: its envelope.
+        kind: class of the record that its schema asks for.
         record: what its payload says, checked by whoever takes it.
         run_id: run that it claims to be, or to be made for; None where it claims none.
     """
 
     envelope: Envelope
+    kind: Any
     record: object
     run_id: str | None
 
@@ -79,24 +81,22 @@ def bind_handed(root: Path, handed: Iterable[Handed], *, is_admitting: bool, tol
         The rows of this call's pairs, new or not, each with its `admission` and `admission_reasons`; NULL where nobody
         asked.
     """
-    runs: dict[str | None, dict[str, Handed]] = {}
-    results: dict[str, Handed] = {}
-    for each in handed:
-        of_kind = (
-            results if each.envelope.schema == SCHEMAS[CandidateOperatorResult] else runs.setdefault(each.run_id, {})
-        )
-        of_kind.setdefault(each.envelope.digest, each)
+    listed = list(handed)
     with open_landing(root) as landing:
-        _take_from_warehouse(landing, runs, {each.run_id for each in results.values()})
+        results = _settled(
+            landing, "operator_results", [each for each in listed if each.kind is CandidateOperatorResult]
+        )
+        runs = _settled(landing, "runs", [each for each in listed if each.kind is GeometricSearchRun])
+        of_id: dict[str | None, list[Handed]] = {}
+        known = {each.run_id for each in runs if each.envelope.is_valid}
+        for each in (*runs, *_landed_runs(landing, {each.run_id for each in results} - known)):
+            of_id.setdefault(each.run_id, []).append(each)
         outcomes: list[Envelope] = []
-        valid: list[Envelope] = [_marked(each) for listed in runs.values() for each in listed.values()]
-        for each in results.values():
-            found = [run for run in runs.get(each.run_id, {}).values() if each.run_id is not None]
-            bound = [_outcome(run, each) for run in found] or [_outcome(None, each)]
-            outcomes += bound
-            valid.append(_marked(each))
+        for each in results:
+            found = of_id.get(each.run_id, ()) if each.run_id is not None else ()
+            outcomes += [_outcome(run, each) for run in found] or [_outcome(None, each)]
             told()
-        landing.add([*valid, *outcomes])
+        landing.add([*(each.envelope for each in (*runs, *results)), *outcomes])
         projected = projection_query(load_practice_contract()["bindings"])
         landing.con.execute(f"create temp table asked as select distinct row_key from ({projected})")
         if is_admitting:
@@ -129,34 +129,57 @@ def _handed(line: bytes, place: str) -> Handed:
     if told.get("digest", digest) != digest:
         raise IdentityError(f"{place} bears digest {told['digest']!r}, its content has {digest}; it was altered")
     kind = _READ[schema]
+    record = record_from(kind, payload)
     name = "run_id" if kind is GeometricSearchRun else "geometric_search_run_id"
     claimed = payload.get(name) if isinstance(payload, dict) else None
     return Handed(
-        Envelope(schema, canonical.decode(), digest, False),
-        record_from(kind, payload),
+        Envelope(schema, canonical.decode(), digest, is_valid(kind, record)),
+        kind,
+        record,
         claimed if isinstance(claimed, str) else None,
     )
 
 
-def _take_from_warehouse(landing: Landing, runs: dict[str | None, dict[str, Handed]], wanted: set[str | None]) -> None:
-    """Add the runs that landed before and that operator results name, where none was handed over."""
+def _settled(landing: Landing, table: str, handed: Iterable[Handed]) -> list[Handed]:
+    """Return the records as they stand or will stand in a table: of several with one identity, the one that came first.
+
+    Such records differ in their explanation alone. What is not valid has no identity but its digest.
+    """
     import pyarrow as pa
 
-    missing = sorted(each for each in wanted if each is not None and each not in runs)
+    keyed = {_row_key(each): each for each in reversed(list(handed))}
+    landing.con.register("keyed", pa.table({"row_key": pa.array(list(keyed), pa.string())}))
+    landed = read_rows(
+        landing.con, f"select row_key, payload, digest, is_valid from {table} semi join keyed using (row_key)"
+    )
+    landing.con.unregister("keyed")
+    for row in landed:
+        stood = keyed[row["row_key"]]
+        if row["digest"] != stood.envelope.digest:
+            keyed[row["row_key"]] = _stood(stood.kind, row, stood.run_id)
+    return list(reversed(keyed.values()))
+
+
+def _row_key(handed: Handed) -> str:
+    """Return the key of the row that a run or operator result will have, as the contract's projections give it."""
+    return next(iter(as_json(handed.record).values())) if handed.envelope.is_valid else handed.envelope.digest
+
+
+def _landed_runs(landing: Landing, run_ids: set[str | None]) -> list[Handed]:
+    """Return the runs among these that landed before."""
+    import pyarrow as pa
+
+    missing = sorted(each for each in run_ids if each is not None)
     landing.con.register("missing", pa.table({"run_id": pa.array(missing, pa.string())}))
-    for row in read_rows(
-        landing.con, "select schema, payload, digest, run_id from runs semi join missing using (run_id)"
-    ):
-        record = record_from(GeometricSearchRun, parse_json(row["payload"]))
-        envelope = Envelope(row["schema"], row["payload"], row["digest"], True)
-        runs[row["run_id"]] = {row["digest"]: Handed(envelope, record, row["run_id"])}
+    rows = read_rows(landing.con, "select run_id, payload, digest, is_valid from runs semi join missing using (run_id)")
     landing.con.unregister("missing")
+    return [_stood(GeometricSearchRun, row, row["run_id"]) for row in rows]
 
 
-def _marked(handed: Handed) -> Envelope:
-    """Return the envelope, told whether its record is valid."""
-    told = handed.envelope
-    return Envelope(told.schema, told.payload, told.digest, is_valid(_READ[told.schema], handed.record))
+def _stood(kind: Any, row: dict[str, Any], run_id: str | None) -> Handed:
+    """Return a record that landed before as if it were handed over."""
+    envelope = Envelope(SCHEMAS[kind], row["payload"], row["digest"], row["is_valid"])
+    return Handed(envelope, kind, record_from(kind, parse_json(row["payload"])), run_id)
 
 
 def _outcome(run: Handed | None, result: Handed) -> Envelope:

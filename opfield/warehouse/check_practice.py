@@ -30,10 +30,10 @@ from opfield.practice import (
 from opfield.warehouse.admission import ADMISSION_SCHEMA
 from opfield.warehouse.contract import PRACTICE_TABLE_NAMES, load_practice_contract, projection_query
 from opfield.warehouse.files import Finding
-from opfield.warehouse.landing import landed_query, landing_numbers, landing_record
+from opfield.warehouse.landing import landed_query, landing_file, landing_numbers, landing_record
 from opfield.warehouse.layout import EMPTY, LANDINGS, PRACTICE, relative
 from opfield.warehouse.projection import file_digest, read_digests
-from opfield.warehouse.session import connect, read_rows
+from opfield.warehouse.session import Warehouse, read_rows
 
 _KINDS: Final[dict[str, Any]] = {
     SCHEMAS[kind]: kind
@@ -44,7 +44,7 @@ _KINDS: Final[dict[str, Any]] = {
         CandidateAttemptRunBindingRefusal,
     )
 }
-_MOST_TOLD: Final = 20
+_LAWS: Final = "from broken_memberships order by all limit 20"
 _BATCH: Final = 1_000
 
 _PAIRS: Final = """
@@ -54,10 +54,8 @@ _PAIRS: Final = """
         runs.payload as run,
         operator_results.payload as operator_result,
     from bindings
-    left join runs on runs.digest = bindings.run_digest or runs.run_id = bindings.run_id and bindings.outcome = 'bound'
-    left join operator_results
-        on operator_results.digest = bindings.operator_result_digest
-        or operator_results.operator_result_id = bindings.operator_result_id and bindings.outcome = 'bound'
+    left join runs on bindings.run_digest = runs.digest
+    left join operator_results on bindings.operator_result_digest = operator_results.digest
 """
 
 
@@ -70,7 +68,7 @@ def check_practice(root: Path) -> list[Finding]:
         return found
     folder = f"{PRACTICE}/{LANDINGS}"
     try:
-        with closing(connect(root)) as con:
+        with closing(Warehouse(root).connection(_LAWS)) as con:
             con.execute(
                 "create temp table landed as " + " union all ".join(landed_query(root, each) for each in numbers)
             )
@@ -90,7 +88,7 @@ def _check_files(root: Path, numbers: list[int]) -> Iterator[Finding]:
         )
     for number in numbers:
         record = landing_record(root, number)
-        known.add(relative(root, record))
+        known |= {relative(root, record), relative(root, landing_file(root, number))}
         try:
             digests = read_digests(record)
         except FileNotFoundError:
@@ -157,5 +155,5 @@ def _record(kind: Any, payload: str | None) -> object:
 
 def _check_laws(con: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
     """Read the audit view, which states the laws between the records in SQL."""
-    for row in read_rows(con, f"from broken_memberships order by all limit {_MOST_TOLD}"):
+    for row in read_rows(con, _LAWS):
         yield Finding(f"{PRACTICE}/{row['relation']}", row["law"], row["row_key"])

@@ -1,8 +1,8 @@
 """Landing practice records: envelopes become one file of the boundary's own ledger, and rows of its tables.
 
 A landing is published as one file, put-if-absent, under a lock; from there on it stands. The tables' files follow from
-it by the SQL of the contract: the same landing always yields the same files, so that the next writer projects again what
-a dead one left. Nothing lands twice: a row whose key stands already is left out.
+it by the SQL of the contract: the same landing always yields the same files, so that the next writer projects again
+what a dead one left. Nothing lands twice: a row whose key stands already is left out.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ class Landing:
         for table, contract in load_practice_contract().items():
             self.con.execute(
                 f"insert into fresh.{table} by name from ({projection_query(contract)}) as new "
-                f"anti join {table} using (row_key) qualify row_number() over (partition by row_key order by position) = 1"
+                f"anti join {table} using (row_key) "
+                "qualify row_number() over (partition by row_key order by position) = 1"
             )
             self.con.execute(
                 "insert into fresh.landed by name from landed "
@@ -127,11 +128,12 @@ def landing_record(root: Path, number: int) -> Path:
 
 def landed_query(root: Path, number: int) -> str:
     """Return the SELECT of what landed, as projections read it."""
-    quoted = str(_landing_file(root, number)).replace("'", "''").replace("[", "[[]")
+    quoted = str(landing_file(root, number)).replace("'", "''").replace("[", "[[]")
     return f"from read_parquet(['{quoted}'], hive_partitioning = false)"
 
 
-def _landing_file(root: Path, number: int) -> Path:
+def landing_file(root: Path, number: int) -> Path:
+    """Return the file that a landing is published as."""
     return root / PRACTICE / LANDINGS / segment_name(number)
 
 
@@ -184,7 +186,7 @@ def _prepare(root: Path, con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _publish(root: Path, con: duckdb.DuckDBPyConnection, number: int) -> None:
-    target = _landing_file(root, number)
+    target = landing_file(root, number)
 
     def fill(temporary: Path) -> None:
         quoted = str(temporary).replace("'", "''")
@@ -197,7 +199,7 @@ def _publish(root: Path, con: duckdb.DuckDBPyConnection, number: int) -> None:
 
 def _project(root: Path, con: duckdb.DuckDBPyConnection, number: int) -> None:
     """Write the tables' files of a landing, then the digests of all its files."""
-    files = [_landing_file(root, number)]
+    files = [landing_file(root, number)]
     con.execute(f"create or replace temp table landed as {landed_query(root, number)}")
     for table, contract in load_practice_contract().items():
         query = projection_query(contract)
