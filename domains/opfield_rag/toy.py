@@ -6,6 +6,7 @@ same bytes on every platform.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -111,14 +112,19 @@ def meaning_vector(words: list[str]) -> SparseVector:
     return hashed_vector(feature for word in words for feature in word_features(_MEANING_OF.get(word, word)))
 
 
+def index_chunk(document: str, ordinal: int, words: list[str]) -> Chunk:
+    """Return words of a document as both channels see them."""
+    content = content_words(" ".join(words))
+    return Chunk(document, ordinal, len(words), tuple(sorted(set(content))), meaning_vector(content))
+
+
 def build_index(spec: Spec) -> Index:
     """Chunk and index the corpus; reads chunk size and overlap only."""
     chunks = []
     for document in sorted(DOCUMENTS):
         words = DOCUMENTS[document].split()
         for ordinal, (start, end) in enumerate(chunk_spans(len(words), spec.chunk_words, spec.overlap_words)):
-            content = content_words(" ".join(words[start:end]))
-            chunks.append(Chunk(document, ordinal, end - start, tuple(sorted(set(content))), meaning_vector(content)))
+            chunks.append(index_chunk(document, ordinal, words[start:end]))
     return Index(build_key("ragtoy/build-key/v1", spec, CORPUS), tuple(chunks))
 
 
@@ -127,12 +133,12 @@ def find_index(spec: Spec) -> tuple[Index, bool]:
     return _SHELF.get(build_key("ragtoy/build-key/v1", spec, CORPUS), lambda: build_index(spec))
 
 
-def rank_chunks(index: Index, spec: Spec, query: str) -> list[Scored]:
+def rank_chunks(chunks: Iterable[Chunk], spec: Spec, query: str) -> list[Scored]:
     """Score every chunk and order them, best first; ties by document, then ordinal."""
     content = content_words(query)
     terms, vector = set(content), meaning_vector(content)
     scored = []
-    for chunk in index.chunks:
+    for chunk in chunks:
         lexical = len(terms.intersection(chunk.terms)) / len(terms) if terms else 0.0
         similarity = cosine(vector, chunk.vector)
         combined = spec.lexical_weight * lexical + spec.vector_weight * similarity
@@ -140,22 +146,37 @@ def rank_chunks(index: Index, spec: Spec, query: str) -> list[Scored]:
     return sorted(scored, key=lambda entry: (-entry.combined, entry.chunk.document, entry.chunk.ordinal))
 
 
+def measure_context(
+    context: Sequence[tuple[str, int]], scored: int, grades: Mapping[str, int]
+) -> dict[str, float | int | None]:
+    """Return the measurements of a trial.
+
+    Args:
+        context: document and number of words of each chunk of the context, best first.
+        scored: how many chunks were scored.
+        grades: grade by document id.
+    """
+    documents = [document for document, _ in context]
+    relevant = relevant_documents(grades)
+    return {
+        "recall": recall(documents, relevant),
+        "mrr": reciprocal_rank(documents, relevant),
+        "hit_rate": int(any(document in relevant for document in documents)),
+        "scored_chunks": scored,
+        "context_words": sum(words for _, words in context),
+    }
+
+
 def run_toy(trial: of.TrialRequest) -> of.TrialResult:
     """Run one trial: find or build the index, rank, measure the context; keep index and rankings."""
     spec = Spec.model_validate(trial.spec)
     case = read_case(trial, CORPUS)
     index, is_reused = find_index(spec)
-    ranking = rank_chunks(index, spec, case.query)
+    ranking = rank_chunks(index.chunks, spec, case.query)
     context = ranking[: spec.top_k]
-    documents = [entry.chunk.document for entry in context]
-    relevant = relevant_documents(case.relevant)
-    metrics: dict[str, float | int | None] = {
-        "recall": recall(documents, relevant),
-        "mrr": reciprocal_rank(documents, relevant),
-        "hit_rate": int(any(document in relevant for document in documents)),
-        "scored_chunks": len(ranking),
-        "context_words": sum(entry.chunk.words for entry in context),
-    }
+    metrics = measure_context(
+        [(entry.chunk.document, entry.chunk.words) for entry in context], len(ranking), case.relevant
+    )
     # Retained in every trial, which is idempotent: the index must be in the warehouse this trial belongs to.
     index_id = trial.artifacts.put(index.as_json(), schema=INDEX_SCHEMA)
     evidence = {

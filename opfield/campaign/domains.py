@@ -8,12 +8,12 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
 from opfield.campaign.declaration import Campaign
+from opfield.core.offered import load_offered, offered_names
 from opfield.errors import DeclarationError, OpfieldError, UnknownNameError, unknown_name
 
 ENTRY_POINTS: Final = "opfield.domains"
@@ -55,7 +55,7 @@ class Domain:
 
 def installed_domain_names() -> tuple[str, ...]:
     """Return the names of the domains that are installed, sorted."""
-    return tuple(sorted(point.name for point in _points()))
+    return offered_names(ENTRY_POINTS)
 
 
 def load_domain(name: str) -> Domain:
@@ -65,18 +65,11 @@ def load_domain(name: str) -> Domain:
         UnknownNameError: listing the installed ones.
         DeclarationError: where the entry point is no domain.
     """
-    found = [point for point in _points() if point.name == name]
-    if not found:
-        error = unknown_name("domain", name, installed_domain_names())
-        module = name.removesuffix(".py").replace("/", ".")
-        raise UnknownNameError(f"{error}; a campaign of your own is named {module}:campaign")
     try:
-        domain = found[0].load()
-    except ImportError as error:
-        raise DeclarationError(f"domain {name!r} cannot be imported: {error}") from error
-    if not isinstance(domain, Domain):
-        raise DeclarationError(f"entry point {name!r} gives a {type(domain).__name__}, not a Domain")
-    return domain
+        return load_offered(ENTRY_POINTS, name, "domain", Domain)
+    except UnknownNameError as error:
+        module = name.removesuffix(".py").replace("/", ".")
+        raise UnknownNameError(f"{error}; a campaign of your own is named {module}:campaign") from None
 
 
 def load_campaign(target: str, options: Mapping[str, Any]) -> Campaign:
@@ -141,7 +134,3 @@ def _attribute(module: ModuleType, name: str) -> Any:
         known = (found for found, value in vars(module).items() if isinstance(value, Campaign))
         raise unknown_name(f"campaign in module {module.__name__!r}:", name, known)
     return getattr(module, name)
-
-
-def _points() -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group=ENTRY_POINTS))

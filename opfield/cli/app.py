@@ -31,6 +31,7 @@ HOMES: Final = {
     "ingest": ("ingest", "survey", "readers"),
     "keep": ("audit", "seal"),
     "look": ("status", "compare", "show", "sql", "views", "domains", "gates"),
+    "plan": ("plan",),
     "power": ("power",),
     "report": ("report",),
     "review": ("review",),

@@ -1,0 +1,148 @@
+"""Commands on plans: what is registered, how a plan is wired, what it may do, and whether it may."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from opfield.cli.options import json_option
+from opfield.cli.render import out, print_facts, print_json, print_table, say
+from opfield.core.operation import Effect
+from opfield.interpret import analyze, check_disclosure, check_effects, diagram, provenance, wiring
+from opfield.plan import Plan, parse_plan, plan_id, plan_json, plan_text
+from opfield.plugin import Registry, installed_registry
+
+_PLAN: Final = click.argument("plan", metavar="PLAN")
+
+
+@click.group("plan")
+def plan_group() -> None:
+    """Look at plans of typed operations before anything runs.
+
+    PLAN is a registered plan, such as `ragtoy.build`, or a term as `opfield plan show` prints it.
+    """
+
+
+@plan_group.command("list")
+@json_option
+def list_command(as_json: bool) -> int:
+    """List the plans of the installed plugins."""
+    registry = installed_registry()
+    rows: list[dict[str, Any]] = [
+        {
+            "plan": name,
+            "id": plan_id(each),
+            "operations": len(wiring(each, registry.descriptors).steps),
+            "takes": ", ".join(each.inputs),
+            "gives": ", ".join(each.outputs),
+        }
+        for name, each in sorted(registry.plans.items())
+    ]
+    if as_json:
+        print_json(rows)
+        return 0
+    print_table(rows)
+    if not rows:
+        say("plugins come by an entry point of the group opfield.plugins")
+    return 0
+
+
+@plan_group.command("show")
+@_PLAN
+@json_option
+def show_command(plan: str, as_json: bool) -> int:
+    """Print a plan as a term, its identity, and where each output comes from."""
+    registry = installed_registry()
+    chosen = _chosen(registry, plan)
+    origins = provenance(chosen, registry.descriptors)
+    if as_json:
+        print_json({"id": plan_id(chosen), "term": plan_text(chosen), "plan": plan_json(chosen)})
+        return 0
+    print_facts(
+        {
+            "id": plan_id(chosen),
+            "registry": registry.id,
+            "takes": ", ".join(chosen.inputs) or None,
+            "gives": ", ".join(chosen.outputs) or None,
+        }
+    )
+    out().print()
+    out().print(plan_text(chosen), markup=False, highlight=False, soft_wrap=True)
+    if origins:
+        out().print()
+        print_table(
+            [
+                {
+                    "output": each.schema,
+                    "from inputs": ", ".join(chosen.inputs[ix] for ix in each.inputs),
+                    "by operations": ", ".join(each.operations),
+                }
+                for each in origins
+            ]
+        )
+    return 0
+
+
+@plan_group.command("analyze")
+@_PLAN
+@json_option
+def analyze_command(plan: str, as_json: bool) -> int:
+    """Say what a plan may do and needs: effects, dependencies, claims, estimated cost."""
+    registry = installed_registry()
+    told = analyze(_chosen(registry, plan), registry.descriptors).as_json()
+    if as_json:
+        print_json(told)
+    else:
+        print_facts({name: ", ".join(each) or None if isinstance(each, list) else each for name, each in told.items()})
+    return 0
+
+
+@plan_group.command("diagram")
+@_PLAN
+def diagram_command(plan: str) -> int:
+    """Print a plan as a Mermaid flowchart."""
+    registry = installed_registry()
+    out().print(diagram(_chosen(registry, plan), registry.descriptors), markup=False, highlight=False, end="")
+    return 0
+
+
+@plan_group.command("check")
+@_PLAN
+@click.option(
+    "--allow", multiple=True, type=click.Choice([str(each) for each in Effect]), help="Effect that the plan may have."
+)
+@click.option("--bears", multiple=True, metavar="SCHEMA=CLASS", help="Data class that an input of the plan bears.")
+@click.option("--deterministic", is_flag=True, help="Every operation must claim to be deterministic.")
+def check_command(plan: str, allow: tuple[str, ...], bears: tuple[str, ...], deterministic: bool) -> int:
+    """Refuse a plan that does not fit, may do more than is allowed, or would disclose what it may not.
+
+    Exit code 0 where it may run, 1 with every reason where it may not.
+    """
+    registry = installed_registry()
+    chosen = _chosen(registry, plan)
+    told = analyze(chosen, registry.descriptors)
+    if allow:
+        check_effects(told, [Effect(each) for each in allow])
+    if deterministic and not told.is_deterministic:
+        lacking = [name for name in told.operations if not registry.descriptors[name].is_deterministic]
+        raise click.ClickException(f"not deterministic: {', '.join(lacking)}")
+    classes: dict[str, list[str]] = {}
+    for each in bears:
+        schema, sign, data_class = each.rpartition("=")
+        if not sign or schema not in chosen.inputs:
+            raise click.UsageError(f"--bears {each!r}: write SCHEMA=CLASS with a schema of {', '.join(chosen.inputs)}")
+        classes.setdefault(schema, []).append(data_class)
+    check_disclosure(chosen, registry.descriptors, classes)
+    say(f"{plan_id(chosen)} may run: {len(told.operations)} operations, {', '.join(told.effects) or 'no effects'}")
+    return 0
+
+
+def _chosen(registry: Registry, text: str) -> Plan:
+    """Return the registered plan of that name, or the plan that the term describes, checked against the registry."""
+    if "(" not in text:
+        return registry.plan(text)
+    return parse_plan(text)
+
+
+COMMANDS: Final = (plan_group,)

@@ -1,0 +1,46 @@
+"""What installed packages offer by entry point: domains, readers and plugins, the shipped ones like a third party's."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import TypeVar
+
+from opfield.errors import DeclarationError, unknown_name
+
+Offered = TypeVar("Offered")
+
+
+def offered_names(group: str) -> tuple[str, ...]:
+    """Return the names that are offered in a group of entry points, sorted, each once."""
+    return tuple(sorted({point.name for point in _points(group)}))
+
+
+def load_offered(group: str, name: str, what: str, kind: type[Offered]) -> Offered:
+    """Return what is offered under a name.
+
+    Args:
+        group: group of entry points, such as `opfield.readers`.
+        name: the name.
+        what: what it is, for messages, such as `reader`.
+        kind: type that it must be of.
+
+    Raises:
+        UnknownNameError: listing what is offered.
+        DeclarationError: where two packages offer the name, or it cannot be imported, or is of another type.
+    """
+    found = [point for point in _points(group) if point.name == name]
+    if not found:
+        raise unknown_name(what, name, offered_names(group))
+    if len(found) > 1:
+        raise DeclarationError(f"two packages bring a {what} {name!r}; uninstall one of them")
+    try:
+        offered = found[0].load()
+    except ImportError as error:
+        raise DeclarationError(f"{what} {name!r} cannot be imported: {error}") from error
+    if not isinstance(offered, kind):
+        raise DeclarationError(f"entry point {name!r} gives a {type(offered).__name__}, not a {kind.__name__}")
+    return offered
+
+
+def _points(group: str) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=group))
