@@ -56,7 +56,7 @@ def test_every_macro_shows_its_signature(relations: dict[str, str]) -> None:
 def test_types_are_those_of_the_relation_over_a_warehouse(
     name: str, relations: dict[str, str], folder_after: Callable[[str], Path]
 ) -> None:
-    found = opfield.open(folder_after("tutorial/first-campaign.md") / "warehouse").sql(f"from {name}")
+    found = opfield.open(folder_after("tutorial/first-campaign.md") / "warehouse", is_snapshot=True).sql(f"from {name}")
     real = {column: str(kind).lower() for column, kind in zip(found.columns, found.types, strict=True)}
     rows = re.findall(r"<tr>\s*<td><code>(\w+)</code></td>\s*<td>(.*?)(?:, never NULL)?</td>", relations[name])
     assert {column: html.unescape(kind) for column, kind in rows} == real
