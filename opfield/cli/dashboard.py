@@ -22,8 +22,8 @@ from opfield.cli.render import out, say
 def dashboard_command(warehouse: Path | None, port: int, no_browser: bool, code: bool) -> int:
     """Show campaigns on a page that follows them while they run, until you press Ctrl-C.
 
-    It listens on this machine alone, and asks for the token that stands in the URL which it prints. It reads only. Needs
-    the extra: pip install 'opfield[dashboard]'.
+    It listens on this machine alone, and asks for the token that stands in the URL which it prints. It reads only.
+    Needs the extra: pip install 'opfield[dashboard]'.
     """
     from opfield.dashboard.server import PAGE, check_extra, listen, serve
 

@@ -83,9 +83,9 @@ class Board:
 
     def mark(self, address: Address) -> Mark:
         """Return what changes whenever `view` would give another answer; costs a few questions to the file system."""
-        if address.kind == "campaigns":
-            return (self.listing.refresh(), *(row["is_written"] for row in self.listing.page(address)))
         try:
+            if address.kind == "campaigns":
+                return (self.listing.refresh(), *(row["is_written"] for row in self.listing.page(address)))
             return self._mark_of(self.listing.campaign_id(address.campaign))
         except OpfieldError as error:
             return (str(error),)
@@ -97,8 +97,6 @@ class Board:
             if address.kind == "campaigns":
                 return View(address, "campaigns", mark, self._campaigns(address))
             campaign_id = self.listing.campaign_id(address.campaign)
-        except UnknownNameError as error:
-            return View(address, "problem", mark, {"problem": str(error), "findings": []})
         except OpfieldError as error:
             return View(address, "problem", mark, {"problem": str(error), "findings": []})
         try:
@@ -241,7 +239,7 @@ class Board:
         return self._views[campaign_id]
 
     def _verdict(self, campaign_id: str, facts: Row) -> _Verdict:
-        """Return the verdict, read in the background while the campaign runs: cells must not wait for it."""
+        """Return the verdict; of a campaign that goes on it is read in the background: cells must not wait for it."""
         verdict = self._verdicts.setdefault(campaign_id, _Verdict())
         self._verdicts.move_to_end(campaign_id)
         while len(self._verdicts) > _MOST_KEPT:
@@ -249,14 +247,13 @@ class Board:
         mark = self._files_mark(campaign_id)
         if verdict.mark == mark:
             return verdict
-        if facts["state"] != "running" or facts["missing"] == 0:
+        is_open = facts["state"] == "running"
+        if not is_open and verdict.snapshot is None:
             self._read_verdict(verdict, campaign_id, mark, facts["events"])
         elif verdict.waiting is None or verdict.waiting.done():
-            cost_s = verdict.snapshot.cost_s if verdict.snapshot is not None else 0.0
+            cost_s = verdict.snapshot.cost_s if verdict.snapshot is not None and is_open else 0.0
             if time.monotonic() - verdict.read_at >= cost_s / _VERDICT_SHARE:
-                verdict.waiting = self._reader.submit(
-                    self._read_verdict, verdict, campaign_id, mark, facts["events"]
-                )
+                verdict.waiting = self._reader.submit(self._read_verdict, verdict, campaign_id, mark, facts["events"])
         return verdict
 
     def _read_verdict(self, verdict: _Verdict, campaign_id: str, mark: Mark, events: int) -> None:

@@ -73,9 +73,7 @@ class Listing:
         """Read what changed since the last time, and return a number that is another one where something did."""
         with self._lock:
             changed = self._changed()
-            if self._rows is None:
-                self._read_all()
-            elif len(changed) > _FEW:
+            if self._rows is None or len(changed) > _FEW:
                 self._read_all()
             elif changed:
                 self._replace(changed, _read(self.root, changed))
@@ -205,4 +203,3 @@ def _insert(snapshot: Snapshot, rows: list[Row]) -> None:
         names = ", ".join(row)
         marks = ", ".join("?" for _ in row)
         snapshot.rows(f"insert into part_listed ({names}) values ({marks})", list(row.values()))
-

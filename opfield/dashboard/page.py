@@ -4,6 +4,9 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
+# The signatures of cells are marimo's: it writes them from what a cell reads.
+# mypy: allow-untyped-defs
+# ruff: noqa: N803
 """The page as a marimo notebook: `opfield dashboard` serves it, and `opfield dashboard --code` prints it for your own.
 
 `board.view` reads what an address shows; `view.told` holds the rows, by name, for cells of your own to work with.

@@ -56,7 +56,7 @@ def as_html(view: View, charts: Mapping[str, str] | None = None) -> str:
         view: the view.
         charts: HTML of its charts by name, trusted; where None their places stay empty.
     """
-    shown = {name: Markup(text) for name, text in (charts or {}).items()}  # noqa: S704 - ours, not a user's
+    shown = {name: Markup(text) for name, text in (charts or {}).items()}
     template = _environment().get_template(f"{view.kind}.html")
     return template.render(view.told, address=view.address, charts=shown, title=_TITLES[view.kind])
 
@@ -80,7 +80,14 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": _number, "signed": _signed, "moment": _moment, "short": _short, "words": _words}
+    environment.filters |= {
+        "number": _number,
+        "signed": _signed,
+        "counted": _counted,
+        "moment": _moment,
+        "short": _short,
+        "words": _words,
+    }
     environment.globals |= {"SIGNS": SIGNS, "UNKNOWN": UNKNOWN, "PAGE_ROWS": PAGE_ROWS}
     return environment
 
@@ -96,6 +103,12 @@ def _number(value: Any, digits: int = 6) -> Any:
 
 def _signed(value: Any) -> Any:
     return UNKNOWN if value is None else f"{value:+.4g}"
+
+
+def _counted(value: Any, noun: str) -> Any:
+    """Return a count and its noun; a count that is NULL is unknown."""
+    plural = "" if value == 1 else "s"
+    return Markup("{} {}{}").format(_number(value), noun, plural)
 
 
 def _moment(value: Any) -> Any:

@@ -97,10 +97,9 @@ def serve(root: Path, listening: socket.socket, told: Callable[[str], None]) -> 
         timeout_graceful_shutdown=_GOODBYE_S,
         lifespan="on",
     )
-    server = uvicorn.Server(config)
-    told(f"http://{HOST}:{port}/?{TOKEN}={door.token}")
     try:
-        server.run(sockets=[listening])
+        told(f"http://{HOST}:{port}/?{TOKEN}={door.token}")
+        uvicorn.Server(config).run(sockets=[listening])
     except KeyboardInterrupt:
         # Being interrupted is how it ends.
         return

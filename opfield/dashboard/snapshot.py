@@ -16,7 +16,7 @@ import duckdb
 from opfield.core import digest_hex
 from opfield.dashboard.guard import connect_reading, shut
 from opfield.dashboard.parts import names_asked, part_queries, table_of
-from opfield.errors import OpfieldError, WarehouseError
+from opfield.errors import WarehouseError
 from opfield.report.parts import macro_statement
 from opfield.warehouse.contract import TABLE_NAMES, column_names
 from opfield.warehouse.install import install_some
@@ -153,16 +153,12 @@ def _install(
     install_some(con, views, columns, wanted, stored, is_listed=True)
 
 
-def _list_files(
-    con: duckdb.DuckDBPyConnection, root: Path, table: str, campaigns: Collection[str] | None
-) -> int:
+def _list_files(con: duckdb.DuckDBPyConnection, root: Path, table: str, campaigns: Collection[str] | None) -> int:
     """Fix the files that a table is read from, so that all parts come from one state; return their bytes."""
     folders = ["campaign=*"] if campaigns is None else [partition(each) for each in campaigns]
     found = {path for folder in (NO_CAMPAIGN, *folders) for path in (root / table).glob(f"{folder}/*.parquet")}
     if not found:
-        raise WarehouseError(
-            f"{root / table} has no file any more; the next `opfield run` writes its zero-row file"
-        )
+        raise WarehouseError(f"{root / table} has no file any more; the next `opfield run` writes its zero-row file")
     con.execute(f"set variable {table}_files = $1", [sorted(glob.escape(str(path)) for path in found)])
     size = 0
     for path in found if table in _KEPT_TABLES else ():
