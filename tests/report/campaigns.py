@@ -62,7 +62,9 @@ def worse_for_admins(trial: of.TrialRequest) -> of.TrialResult:
     """As `answer`, but what gains loses on the cases of administrators."""
     told = answer(trial)
     if int(trial.coordinate.case_id.rpartition("-")[2]) % 3 == 0 and trial.spec["gain"] > 0:
-        return of.TrialResult({"score": max(0.0, told.metrics["score"] - 0.45), "words": told.metrics["words"]})
+        return of.TrialResult(
+            {"score": max(0.0, (told.metrics["score"] or 0.0) - 0.45), "words": told.metrics["words"]}
+        )
     return told
 
 
