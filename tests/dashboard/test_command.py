@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
@@ -13,6 +16,8 @@ from tests.dashboard.serving import serving
 
 def test_ctrl_c_ends_it_without_an_error(finished: Path) -> None:
     with serving(finished) as served:
+        with suppress(HTTPError):
+            urlopen(served.base, timeout=20)
         code, errors = served.stop()
 
     assert code == 0
