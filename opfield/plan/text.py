@@ -17,7 +17,8 @@ from opfield.plan.term import MAX_DEPTH, Plan, copy, drop, identity, permute, se
 
 _WORDS: Final = {"id": "identity", "copy": "copy", "drop": "drop", "permute": "permute"}
 _NAME: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._:+/]|-(?!>))*")
-_TOKEN: Final = re.compile(rf'\s*(?:(?P<name>{_NAME.pattern})|(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<sign>->|>>|[@(),;]))')
+_SPACE: Final = re.compile(r"\s*")
+_TOKEN: Final = re.compile(rf'(?:(?P<name>{_NAME.pattern})|(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<sign>->|>>|[@(),;]))')
 
 
 def plan_text(plan: Plan) -> str:
@@ -94,19 +95,16 @@ class _Parser:
 
     def advance(self) -> None:
         """Read the next token."""
-        rest = self.text[self.end :]
-        if not rest.strip():
-            self.start = self.end = len(self.text)
+        self.start = _SPACE.match(self.text, self.end).end()  # type: ignore[union-attr]  # it matches nothing, too
+        if self.start == len(self.text):
             self.kind, self.value = "end", ""
             return
-        found = _TOKEN.match(self.text, self.end)
+        found = _TOKEN.match(self.text, self.start)
         if found is None:
-            self.start = self.end + len(rest) - len(rest.lstrip())
             self.kind, self.value = "other", self.text[self.start]
             self.refuse("a name, an operator or a bracket")
         self.kind = str(found.lastgroup)
-        self.value = found[self.kind]
-        self.start, self.end = found.start(self.kind), found.end()
+        self.value, self.end = found[self.kind], found.end()
 
     def refuse(self, wanted: str) -> NoReturn:
         """Say what stands where something else was wanted."""

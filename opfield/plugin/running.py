@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from opfield.core import Envelope, Status, scrub, seal
-from opfield.core.execution import Execution, Observation, failed
+from opfield.core import Envelope, Failure, Status, scrub, seal
+from opfield.core.execution import Execution, Observation
 from opfield.errors import OpfieldError
 from opfield.experiment import DomainFailure
 from opfield.plugin.operation import Context, Operation
@@ -32,7 +32,8 @@ def run_operation(registry: Registry, operation: Operation, inputs: Sequence[Env
 
     def ended(status: Status, code: str, message: str) -> Execution:
         who = f"operation {declared.id} of plugin {declared.plugin}"
-        return _timed(failed(status, code, scrub(f"{who}: {message}"), _told(context, declared.id)), started)
+        failure = Failure(code, scrub(f"{who}: {message}"))
+        return Execution(status, (), _told(context, declared.id), failure, time.perf_counter() - started)
 
     if tuple(each.schema for each in inputs) != declared.inputs:
         given = ", ".join(each.schema for each in inputs)
@@ -55,7 +56,7 @@ def run_operation(registry: Registry, operation: Operation, inputs: Sequence[Env
         )
     except Exception as error:  # as long as a lie about an output is an outcome, its kind makes no difference
         return ended(Status.INFRASTRUCTURE_FAILURE, "invalid_output", str(error))
-    return _timed(Execution(Status.SUCCESS, outputs, _told(context, declared.id)), started)
+    return Execution(Status.SUCCESS, outputs, _told(context, declared.id), None, time.perf_counter() - started)
 
 
 def _spread(answer: Any, count: int) -> tuple[Any, ...]:
@@ -71,7 +72,3 @@ def _spread(answer: Any, count: int) -> tuple[Any, ...]:
 
 def _told(context: Context, operation: str) -> tuple[Observation, ...]:
     return tuple(replace(each, operation=operation) for each in context.observations)
-
-
-def _timed(execution: Execution, started: float) -> Execution:
-    return replace(execution, seconds=time.perf_counter() - started)
