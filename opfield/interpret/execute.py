@@ -100,6 +100,8 @@ class _Executing:
 
         def run(frame: _Frame, branch: _Branch) -> Execution:
             done = run_operation(self.registry, implemented, frame)
+            if not done.observations:
+                return done
             return replace(done, observations=tuple(replace(each, branch=branch) for each in done.observations))
 
         return _Arrow(len(operation.inputs), run)
