@@ -24,23 +24,26 @@ def pages() -> dict[str, str]:
     values = {name: getattr(opfield, name) for name in sorted(opfield.__all__, key=str.lower)}
     classes = {name: value for name, value in values.items() if inspect.isclass(value)}
     functions = {name: value for name, value in values.items() if name not in classes and callable(value)}
+    listed = [
+        f"{title}: " + " · ".join(f"[`{name}`](#{prefix}{name.lower()})" for name in names) + "."
+        for title, prefix, names in (("Functions", "", functions), ("Classes", "class-", classes))
+    ]
     parts = [
         "# Python\n\n"
-        "All that a user needs stands in one module: `import opfield as of`, then `of.declare` and the rest below."
+        "All that a user needs stands in one module: `import opfield as of`, then `of.declare` and the rest below.",
+        *listed,
+        *(_function(name, value) for name, value in functions.items()),
+        *(_class(name, value) for name, value in classes.items()),
     ]
-    parts.append("## Functions")
-    parts += [_function(name, value) for name, value in functions.items()]
-    parts.append("## Classes")
-    parts += [_class(name, value) for name, value in classes.items()]
     return {PAGE: "\n\n".join(parts) + "\n"}
 
 
 def _function(name: str, value: Callable[..., Any]) -> str:
-    return f"### {name}\n\n{_signature(f'of.{name}', value)}\n\n{markdown(value.__doc__)}"
+    return f"## {name}\n\n{_signature(f'of.{name}', value)}\n\n{markdown(value.__doc__)}"
 
 
 def _class(name: str, value: type[Any]) -> str:
-    parts = [f"### {name}"]
+    parts = [f"## class {name}"]
     if dataclasses.is_dataclass(value) and not issubclass(value, enum.Enum):
         parts.append(_signature(f"of.{name}", value))
     if issubclass(value, enum.Enum):
@@ -52,9 +55,9 @@ def _class(name: str, value: type[Any]) -> str:
             continue
         owner = name if isinstance(found, classmethod | staticmethod) else name.lower()
         if isinstance(what, property):
-            parts.append(f"#### {name}.{member}\n\n{markdown(what.__doc__)}")
+            parts.append(f"### {name}.{member}\n\n{markdown(what.__doc__)}")
         elif what.__doc__:
-            parts.append(f"#### {name}.{member}\n\n{_signature(f'{owner}.{member}', what)}\n\n{markdown(what.__doc__)}")
+            parts.append(f"### {name}.{member}\n\n{_signature(f'{owner}.{member}', what)}\n\n{markdown(what.__doc__)}")
     return "\n\n".join(parts)
 
 

@@ -112,6 +112,13 @@ def test_every_query_in_a_sentence_can_be_asked(folder_after: Callable[[str], Pa
     assert wrong == {}
 
 
+def test_every_gate_kind_and_every_reader_is_documented() -> None:
+    headings = set(re.findall(r"^## (\w+)$", TEXTS["reference/gates.md"], re.MULTILINE))
+    rows = set(re.findall(r"^\| `(\w+)`", TEXTS["reference/ingest.md"], re.MULTILINE))
+    assert set(load_views().gate_kinds) - headings == set()
+    assert set(installed_reader_names()) - rows == set()
+
+
 def test_only_words_of_others_that_still_stand_on_their_page_are_let_through() -> None:
     needed = {name: set(spans(text)) - _vocabulary() for name, text in TEXTS.items()}
     idle = {name: sorted(set(words.split()) - needed.get(name, set())) for name, words in FOREIGN.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import inspect
 import re
@@ -92,8 +93,11 @@ def test_every_public_name_shows_its_parameters(site: Path) -> None:
     shown = sections(site / "reference" / "python.html")
     for name in opfield.__all__:
         value = getattr(opfield, name)
-        section = re.sub(r"<[^>]+>", "", shown.get(name.lower(), shown.get(f"{name.lower()}_1", "")))
-        assert section, name
+        anchor = f"class-{name.lower()}" if inspect.isclass(value) else name.lower()
+        section = re.sub(r"<[^>]+>", "", shown[anchor])
         if inspect.isfunction(value):
             parameters = inspect.signature(value).parameters
             assert [each for each in parameters if each not in section] == [], name
+        if dataclasses.is_dataclass(value):
+            fields = [each.name for each in dataclasses.fields(value) if each.init]
+            assert [each for each in fields if each not in section] == [], name
