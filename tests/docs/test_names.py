@@ -17,6 +17,7 @@ import duckdb
 import pytest
 
 import opfield
+from opfield import practice
 from opfield.campaign.domains import installed_domain_names, load_domain
 from opfield.cli.app import cli
 from opfield.core import MissingReason
@@ -36,7 +37,6 @@ FOREIGN: Final = {
     "how-to/missing-evidence.md": "q3",
     "how-to/plan-size.md": "answers",
     "how-to/results-you-have.md": "new q6",
-    "how-to/write-a-domain.md": "opfield",
     "reference/ingest.md": (
         "doc_id empty_patch grader_error ingested intake_artifact limit_token max_duration no_results pass timeout"
     ),
@@ -166,10 +166,11 @@ def _vocabulary() -> frozenset[str]:
     words = {*_columns(), *views.relations, *views.gate_kinds, *set().union(*_columns().values())}
     words |= {option for taken in views.gate_takes.values() for option in taken or ()}
     words |= {*opfield.__all__, *_commands(), *installed_reader_names(), *installed_domain_names()}
+    words |= {"opfield", *(path.name for path in (ROOT / "domains").iterdir())}
     words |= {each.value for each in opfield.Status} | {each.value for each in MissingReason}
     words |= {re.split(r"[<>=;\[ ]", each)[0] for each in _packages()} | PROJECT["optional-dependencies"].keys()
     public = [getattr(opfield, name) for name in opfield.__all__]
-    for value in (*public, TrialRequest, *vars(records).values()):
+    for value in (*public, TrialRequest, *vars(records).values(), *vars(practice).values()):
         words |= set(_members(value))
     for option in (each for command in _commands() for each in _taken(command)):
         words.add(option.removeprefix("--").replace("-", "_"))
