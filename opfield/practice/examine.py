@@ -117,7 +117,7 @@ class _Forms:
         without: frozenset[str] = frozenset(),
     ) -> Record | None:
         """Return the value where it is a well-formed record; `another` is the reason where it is no such record."""
-        found = list(misforms(value, record, path, without))
+        found = misforms(value, record, path, without)
         if not found:
             return cast(Record, value)
         self.reasons.add(another if another is not None and type(value) is not record else malformed)

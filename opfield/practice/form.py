@@ -7,7 +7,7 @@ never calls anything of the value's own, and ends for whatever it is given.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from enum import Enum, StrEnum
 from functools import cache
@@ -57,12 +57,18 @@ class Misform(NamedTuple):
     flaw: Flaw
 
 
-#: Yields what is wrong with a value that stands at a path.
-Check = Callable[[object, str], Iterator[Misform]]
+_TYPE: Final = (Misform("", Flaw.TYPE),)
+_NUMBER: Final = (Misform("", Flaw.NUMBER),)
+_DIGEST: Final = (Misform("", Flaw.DIGEST),)
+_TEXT: Final = (Misform("", Flaw.TEXT),)
+_ENTRIES: Final = (Misform("", Flaw.ENTRIES),)
+
+#: Returns what is wrong with a value, each flaw with its path below the value.
+Check = Callable[[object], Sequence[Misform]]
 
 
-def misforms(value: object, record: type, path: str, without: frozenset[str] = frozenset()) -> Iterator[Misform]:
-    """Yield everything that is wrong with the form of `value`, which should be a record and stands at `path`.
+def misforms(value: object, record: type, path: str, without: frozenset[str] = frozenset()) -> list[Misform]:
+    """Return everything that is wrong with the form of `value`, which should be a record and stands at `path`.
 
     Args:
         value: anything.
@@ -70,7 +76,7 @@ def misforms(value: object, record: type, path: str, without: frozenset[str] = f
         path: where it stands, for people.
         without: fields that are left out.
     """
-    return _record(record, without)(value, path)
+    return _below(path, _record(record, without)(value))
 
 
 @cache
@@ -82,7 +88,7 @@ def annotations_of(record: type) -> dict[str, Any]:
 
 def well_formed(value: object, record: type[Record]) -> Record | None:
     """Return the value where it is a well-formed record, None where it is anything else."""
-    return None if any(True for _ in misforms(value, record, "")) else cast(Record, value)
+    return None if misforms(value, record, "") else cast(Record, value)
 
 
 def less_none(kind: Any) -> Any:
@@ -107,22 +113,19 @@ def _check(kind: Any) -> Check:
     return _choice(kind) if issubclass(kind, Enum) else _record(kind)
 
 
-def _whole(value: object, path: str) -> Iterator[Misform]:
-    if type(value) is not int or not -MAX_WHOLE <= value <= MAX_WHOLE:
-        yield Misform(path, Flaw.NUMBER)
+def _whole(value: object) -> Sequence[Misform]:
+    return () if type(value) is int and -MAX_WHOLE <= value <= MAX_WHOLE else _NUMBER
 
 
 def _text(kind: Any) -> Check:
     least, most = (0, MAX_TEXT) if kind is Text else (1, MAX_NAME)
 
-    def check(value: object, path: str) -> Iterator[Misform]:
+    def check(value: object) -> Sequence[Misform]:
         if type(value) is not str:
-            yield Misform(path, Flaw.TYPE)
-        elif kind is Digest:
-            if not _HEX.fullmatch(value):
-                yield Misform(path, Flaw.DIGEST)
-        elif not least <= len(value) <= most or not (value.isascii() or _is_unicode(value)):
-            yield Misform(path, Flaw.TEXT)
+            return _TYPE
+        if kind is Digest:
+            return () if _HEX.fullmatch(value) else _DIGEST
+        return () if least <= len(value) <= most and (value.isascii() or _is_unicode(value)) else _TEXT
 
     return check
 
@@ -136,59 +139,57 @@ def _is_unicode(text: str) -> bool:
 
 
 def _optional(inner: Check) -> Check:
-    def check(value: object, path: str) -> Iterator[Misform]:
-        if value is not None:
-            yield from inner(value, path)
-
-    return check
+    return lambda value: () if value is None else inner(value)
 
 
 def _many(inner: Check) -> Check:
-    def check(value: object, path: str) -> Iterator[Misform]:
+    def check(value: object) -> Sequence[Misform]:
         if type(value) is not tuple:
-            yield Misform(path, Flaw.TYPE)
-        elif len(value) > MAX_ENTRIES:
-            yield Misform(path, Flaw.ENTRIES)
-        else:
-            for ix, each in enumerate(value):
-                yield from inner(each, f"{path}[{ix}]")
+            return _TYPE
+        if len(value) > MAX_ENTRIES:
+            return _ENTRIES
+        found: list[Misform] = []
+        for ix, each in enumerate(value):
+            flaws = inner(each)
+            if flaws:
+                found += _below(f"[{ix}]", flaws)
+        return found
 
     return check
 
 
 def _pair(first: Check, second: Check) -> Check:
-    def check(value: object, path: str) -> Iterator[Misform]:
+    def check(value: object) -> Sequence[Misform]:
         if type(value) is not tuple or len(value) != 2:
-            yield Misform(path, Flaw.TYPE)
-        else:
-            yield from first(value[0], f"{path}[0]")
-            yield from second(value[1], f"{path}[1]")
+            return _TYPE
+        return [*_below("[0]", first(value[0])), *_below("[1]", second(value[1]))]
 
     return check
 
 
 def _choice(kind: type[Enum]) -> Check:
-    def check(value: object, path: str) -> Iterator[Misform]:
-        if type(value) is not kind:
-            yield Misform(path, Flaw.TYPE)
-
-    return check
+    return lambda value: () if type(value) is kind else _TYPE
 
 
 @cache
 def _record(kind: type, without: frozenset[str] = frozenset()) -> Check:
     checks = [(name, _check(each)) for name, each in annotations_of(kind).items() if name not in without]
 
-    def check(value: object, path: str) -> Iterator[Misform]:
+    def check(value: object) -> Sequence[Misform]:
         if type(value) is not kind:
-            yield Misform(path, Flaw.TYPE)
-            return
+            return _TYPE
+        found: list[Misform] = []
         for name, inner in checks:
             try:
-                held = getattr(value, name)
+                flaws = inner(getattr(value, name))
             except AttributeError:  # made without its constructor
-                yield Misform(f"{path}.{name}", Flaw.TYPE)
-            else:
-                yield from inner(held, f"{path}.{name}")
+                flaws = _TYPE
+            if flaws:
+                found += _below(f".{name}", flaws)
+        return found
 
     return check
+
+
+def _below(path: str, flaws: Sequence[Misform]) -> list[Misform]:
+    return [Misform(path + each.path, each.flaw) for each in flaws]

@@ -13,6 +13,8 @@ from typing import Any, Final
 #: Member that explains a record to people; outside every identity.
 EXPLANATION: Final = "explanation"
 
+_CANONICAL: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
 
 def canonical_id(payload: Any) -> str:
     """Return the identity of a JSON value: 64 lowercase hexadecimal digits.
@@ -20,5 +22,4 @@ def canonical_id(payload: Any) -> str:
     >>> canonical_id({"b": 1, "a": ["ä", None]})[:16]
     '93e4dabe35a79b33'
     """
-    canonical = json.dumps(payload, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode("utf-8")).hexdigest()
+    return hashlib.sha256(_CANONICAL.encode(payload).encode("utf-8")).hexdigest()

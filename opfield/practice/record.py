@@ -33,7 +33,7 @@ def read_record(record: type[Record], value: object) -> Record:
     """
     kind: Any = record
     built = record_from(kind, value)
-    found = list(misforms(built, kind, kind.__name__))
+    found = misforms(built, kind, kind.__name__)
     if found:
         named = "; ".join(f"{path} {flaw}" for path, flaw in found[:_MOST_NAMED])
         raise IdentityError(
@@ -91,13 +91,21 @@ def _writer(kind: Any) -> Convert:
         return lambda value: None if value is None else write(value)
     if get_origin(kind) is tuple:
         inner = _writer(get_args(kind)[0])
-        return lambda value: [inner(each) for each in value]
+        return list if inner is _same else lambda value: [inner(each) for each in value]
     if kind in (int, str, Digest, Text):
         return _same
     if issubclass(kind, Enum):
         return lambda value: value.value
     writers = [(name, _writer(each)) for name, each in annotations_of(kind).items()]
-    return lambda value: {name: write(getattr(value, name)) for name, write in writers}
+
+    def write_record(value: Any) -> dict[str, Any]:
+        told = {}
+        for name, write_field in writers:
+            held = getattr(value, name)
+            told[name] = held if write_field is _same else write_field(held)
+        return told
+
+    return write_record
 
 
 @cache
