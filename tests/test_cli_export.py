@@ -13,7 +13,6 @@ import pyarrow.parquet
 import pytest
 
 from opfield.cli.app import invoke
-from tests.export.conftest import odd_root as odd_root
 from tests.export.odd import FORMULA
 
 Capture = pytest.CaptureFixture[str]

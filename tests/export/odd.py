@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 import opfield as of
 
 FORMULA = '=cmd|"/C calc"!A0'
@@ -34,3 +38,11 @@ def odd(**changes: object) -> of.Campaign:
 
 
 campaign = odd()
+
+
+@pytest.fixture(scope="session")
+def odd_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse that holds the odd campaign; nobody writes into it."""
+    root = tmp_path_factory.mktemp("odd") / "warehouse"
+    assert of.run(odd(), root, executor="inline").state == "completed"
+    return root

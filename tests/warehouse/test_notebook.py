@@ -15,7 +15,6 @@ from opfield.campaign.power import PlannedSize, PowerPlan
 from opfield.errors import OpfieldError
 from opfield.warehouse.notebook import COLOURS, ROWS, TEXT, Shown, facts_html, shown, table_html
 from opfield.warehouse.session import Warehouse
-from tests.export.conftest import odd_root as odd_root
 from tests.export.odd import FORMULA
 
 #: What a page may be made of: no script, no link, no image, no handler.
