@@ -111,7 +111,12 @@ plugin.schema("ragtoy.retrieval/v1", Retrieved, description="The context that wa
 plugin.schema("ragtoy.trial/v1", Measured, description="The measurements of a trial.")
 
 
-@plugin.operation("ragtoy.chunk/v1", dependencies=("corpus.normalize", "index.chunk"), cost=Cost(2, 2, 1 << 19))
+@plugin.operation(
+    "ragtoy.chunk/v1",
+    dependencies=("corpus.normalize", "index.chunk"),
+    cost=Cost(2, 2, 1 << 19),
+    reads=(f"{SPEC_SCHEMA}#chunk_words", f"{SPEC_SCHEMA}#overlap_words"),
+)
 def chunk(spec: Spec, corpus: Corpus) -> Passages:
     """Cut every document into passages that overlap."""
 
@@ -140,6 +145,7 @@ def index(chunks: Passages) -> Indexed:
     effects=(Effect.CPU, Effect.ARTIFACT_READ),
     dependencies=("query.channels", "query.context", "query.fusion"),
     cost=Cost(3, 3),
+    reads=tuple(f"{SPEC_SCHEMA}#{name}" for name in ("lexical_weight", "vector_weight", "top_k")),
 )
 def retrieve(index: Indexed, spec: Spec, case: CaseInput) -> Retrieved:
     """Score every chunk, and keep the best as the context."""

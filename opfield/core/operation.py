@@ -73,6 +73,8 @@ class OperationDescriptor:
         is_deterministic: whether equal inputs give equal outputs.
         is_cacheable: whether retained outputs may stand for a run over equal inputs.
         cost: what it is expected to use.
+        reads: fields that it reads of its inputs, as `schema#field`, sorted, each once; of a schema of which no field
+            is named it reads everything.
         emits: data classes that its outputs bear beside those of its inputs, sorted, each once.
         clears: data classes that its outputs no longer bear, as an authorization clears what it has authorized.
         admits: data classes that it may be given where it discloses to a remote party.
@@ -88,6 +90,7 @@ class OperationDescriptor:
     is_deterministic: bool = True
     is_cacheable: bool = True
     cost: Cost = Cost()
+    reads: tuple[str, ...] = ()
     emits: tuple[str, ...] = ()
     clears: tuple[str, ...] = ()
     admits: tuple[str, ...] = ()
@@ -102,10 +105,16 @@ class OperationDescriptor:
             check_label(what, text)
         for schema in (*self.inputs, *self.outputs):
             check_label("schema", schema)
-        for what in ("dependencies", "emits", "clears", "admits"):
+        for what in ("dependencies", "reads", "emits", "clears", "admits"):
             for label in getattr(self, what):
                 check_label(f"label of {what}", label)
             object.__setattr__(self, what, tuple(sorted(set(getattr(self, what)))))
+        for each in self.reads:
+            schema, sign, name = each.rpartition("#")
+            if not sign or not name or schema not in self.inputs:
+                raise DeclarationError(
+                    f"operation {self.id} reads {each!r}; write schema#field with a schema of {', '.join(self.inputs)}"
+                )
         try:
             effects = tuple(sorted({Effect(each) for each in self.effects}))
         except ValueError as error:
@@ -114,6 +123,11 @@ class OperationDescriptor:
         object.__setattr__(self, "inputs", tuple(self.inputs))
         object.__setattr__(self, "outputs", tuple(self.outputs))
         object.__setattr__(self, "effects", effects)
+
+    def fields_read(self, schema: str) -> tuple[str, ...] | None:
+        """Return the fields of an input that the operation reads; None where it may read everything."""
+        named = tuple(each.rpartition("#")[2] for each in self.reads if each.rpartition("#")[0] == schema)
+        return named or None
 
     def as_json(self) -> dict[str, Any]:
         """Return the descriptor as a JSON value with a canonical form."""
@@ -127,6 +141,7 @@ class OperationDescriptor:
             "dependencies": list(self.dependencies),
             "deterministic": self.is_deterministic,
             "cacheable": self.is_cacheable,
+            "reads": list(self.reads),
             "emits": list(self.emits),
             "clears": list(self.clears),
             "admits": list(self.admits),

@@ -1,27 +1,34 @@
 """Interpreters of plans: what one may do, how it looks, where its outputs come from, what it discloses."""
 
 from opfield.interpret.analyze import Analysis, analyze, check_effects
+from opfield.interpret.derive import Derivation, common_steps, derive
 from opfield.interpret.diagram import diagram
 from opfield.interpret.disclosure import Breach, check_disclosure, disclosures
 from opfield.interpret.execute import Compiled, compile_plan, execute
 from opfield.interpret.provenance import Origin, provenance
+from opfield.interpret.reuse import Reused, execute_reusing
 from opfield.interpret.wiring import Step, Wire, Wiring, wiring
 
 __all__ = [
     "Analysis",
     "Breach",
     "Compiled",
+    "Derivation",
     "Origin",
+    "Reused",
     "Step",
     "Wire",
     "Wiring",
     "analyze",
     "check_disclosure",
     "check_effects",
+    "common_steps",
     "compile_plan",
+    "derive",
     "diagram",
     "disclosures",
     "execute",
+    "execute_reusing",
     "provenance",
     "wiring",
 ]

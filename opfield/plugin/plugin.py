@@ -125,6 +125,7 @@ class Plugin:
         is_deterministic: bool = True,
         is_cacheable: bool = True,
         cost: Cost | None = None,
+        reads: Iterable[str] = (),
         emits: Iterable[str] = (),
         clears: Iterable[str] = (),
         admits: Iterable[str] = (),
@@ -139,6 +140,7 @@ class Plugin:
             is_deterministic: whether equal inputs give equal outputs.
             is_cacheable: whether retained outputs may stand for a run over equal inputs.
             cost: what it is expected to use.
+            reads: fields that it reads of its inputs, as `schema#field`; everything of a schema of which none is named.
             emits: data classes that its outputs bear beside those of its inputs.
             clears: data classes that its outputs no longer bear.
             admits: data classes that it may be given where it discloses to a remote party.
@@ -160,6 +162,7 @@ class Plugin:
                 is_deterministic,
                 is_cacheable,
                 cost or Cost(),
+                tuple(reads),
                 tuple(emits),
                 tuple(clears),
                 tuple(admits),
