@@ -29,6 +29,9 @@ from opfield.warehouse.views import ViewSet
 #: Snapshots that are kept: those of the pages that are looked at.
 _MOST_KEPT: Final = 12
 
+#: Candidates on one page of a campaign: each is a line of a table, of the forest, of coverage and of costs.
+CANDIDATE_ROWS: Final = 25
+
 #: While a campaign runs, its verdict is read anew for at most this share of the time.
 _VERDICT_SHARE: Final = 0.2
 
@@ -119,7 +122,12 @@ class Board:
 
     def _campaigns(self, address: Address) -> dict[str, Any]:
         rows = self.listing.page(address)
-        return {"rows": rows, "in_all": rows[0]["in_all"] if rows else 0, "states": self.listing.states()}
+        return {
+            "rows": rows,
+            "page_rows": PAGE_ROWS,
+            "in_all": rows[0]["in_all"] if rows else 0,
+            "states": self.listing.states(),
+        }
 
     def _told(self, address: Address, campaign_id: str) -> dict[str, Any]:
         standing = self._snapshot("standing", campaign_id)
@@ -138,8 +146,9 @@ class Board:
         return told | self._campaign(address, standing, verdict.snapshot)
 
     def _campaign(self, address: Address, standing: Snapshot, verdict: Snapshot | None) -> dict[str, Any]:
-        page = [PAGE_ROWS, (address.page - 1) * PAGE_ROWS]
+        page = [CANDIDATE_ROWS, (address.page - 1) * CANDIDATE_ROWS]
         told: dict[str, Any] = {
+            "page_rows": CANDIDATE_ROWS,
             "arms": standing.rows("from part_arms order by position limit ? offset ?", page),
             "arms_in_all": standing.rows("select count(*) as arms from part_arms")[0]["arms"],
             "failures": standing.rows("from part_failures"),
@@ -174,6 +183,7 @@ class Board:
         described = chosen.rows("from part_described")
         page = [PAGE_ROWS, (address.page - 1) * PAGE_ROWS]
         told: dict[str, Any] = {
+            "page_rows": PAGE_ROWS,
             "arm": arm,
             "described": described[0] if described else None,
             "focus": chosen.rows("from focus")[0],
@@ -281,7 +291,7 @@ select
     ci_high,
 from part_verdicts
 order by position
-limit least($1, 40) offset $2
+limit $1 offset $2
 """
 
 _CANDIDATES: Final = """

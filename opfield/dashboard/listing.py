@@ -47,7 +47,9 @@ select
     name,
 from part_listed
 where campaign_id = $1 or name = $1 or (length($1) >= 4 and starts_with(replace(campaign_id, 'sha256:', ''), $1))
-order by campaign_id = $1 desc, name = $1 desc, started_at desc nulls last, campaign_id
+-- An id counts before a name, and a name before the beginning of an id.
+qualify rank() over (order by campaign_id = $1 desc, name = $1 desc) = 1
+order by started_at desc nulls last, campaign_id
 limit 12
 """
 
@@ -94,16 +96,26 @@ class Listing:
         Raises:
             UnknownNameError: where none or several fit; listing known ones.
         """
-        rows = self._asked(_FITS, [reference])
-        if rows and (len(rows) == 1 or rows[0]["campaign_id"] == reference):
+        # A campaign that is known stays known: what it did since is no matter here.
+        rows = self._known(reference) if self._rows is not None else []
+        if not rows:
+            self.refresh()
+            rows = self._known(reference)
+        if len(rows) == 1:
             return str(rows[0]["campaign_id"])
         known = rows or self._asked(_PAGE, ["", "", 12, 0])
         listed = ", ".join(f"{row['campaign_id'].removeprefix('sha256:')[:12]} ({row['name']})" for row in known)
         problem = "several campaigns fit" if rows else "unknown campaign"
         raise UnknownNameError(f"{problem} {reference[:200]!r}; known: {listed or 'none'}")
 
+    def _known(self, reference: str) -> list[Row]:
+        return self._kept(_FITS, [reference])
+
     def _asked(self, query: str, parameters: list[str | int]) -> list[Row]:
         self.refresh()
+        return self._kept(query, parameters)
+
+    def _kept(self, query: str, parameters: list[str | int]) -> list[Row]:
         with self._lock:
             assert self._rows is not None
             return self._rows.rows(query, parameters)

@@ -50,7 +50,7 @@ def _(as_html, charts_of, mo, shown):
 
 @app.cell
 def _(mo):
-    tick = mo.ui.refresh(options=["1s", "10s"], default_interval="1s")
+    tick = mo.ui.refresh(options=["0.5s", "2s", "10s"], default_interval="0.5s")
     mo.Html(f'<footer class="op-live"><span>looks for what is new every</span> {tick}</footer>')
     return (tick,)
 

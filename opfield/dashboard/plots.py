@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from opfield.dashboard.board import View
 from opfield.report.palette import Palette
+from opfield.report.text import all_visible
 
 if TYPE_CHECKING:
     import altair as alt
@@ -20,15 +21,15 @@ def charts_of(view: View) -> dict[str, alt.LayerChart]:
     # Loaded where a chart is drawn: the first view of a page is without.
     from opfield.report.charts import coverage_grid, forest, slopes
 
-    told = view.told
+    told = all_visible({name: view.told.get(name) for name in ("forest", "margins", "focus", "coverage", "slopes")})
     charts: dict[str, alt.LayerChart] = {}
-    if told.get("forest"):
+    if told["forest"]:
         charts["forest"] = forest(
             told["forest"], told["margins"], title=f"oriented change of {told['focus']['metric']}", palette=PAGE
         )
-    if told.get("coverage"):
+    if told["coverage"]:
         charts["coverage"] = coverage_grid(told["coverage"], palette=PAGE)
-    if told.get("slopes"):
+    if told["slopes"]:
         charts["slopes"] = slopes(told["slopes"], title=told["focus"]["metric"], palette=PAGE)
     for chart in charts.values():
         # As SVG a chart takes its colours from the page's style sheet, and so follows it into the dark.

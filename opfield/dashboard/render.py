@@ -12,13 +12,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from opfield.dashboard.board import View
-from opfield.dashboard.listing import PAGE_ROWS
+from opfield.report import text as words
 from opfield.report.palette import DARK, LIGHT, css_variables
+from opfield.report.text import number, signed, visible
 
 _FOLDER: Final = Path(__file__).parent / "templates"
 
 #: What stands for a number that nobody knows.
-UNKNOWN: Final = Markup('<span class="op-unknown">unknown</span>')
+UNKNOWN: Final = Markup('<span class="op-unknown">{}</span>').format(words.UNKNOWN)
 
 #: A status in words, and the sign beside it: a class of result never shows by its colour alone.
 SIGNS: Final[Mapping[str, str]] = {
@@ -77,6 +78,7 @@ def _environment() -> Environment:
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_shown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -88,21 +90,22 @@ def _environment() -> Environment:
         "short": _short,
         "words": _words,
     }
-    environment.globals |= {"SIGNS": SIGNS, "UNKNOWN": UNKNOWN, "PAGE_ROWS": PAGE_ROWS}
+    environment.globals |= {"SIGNS": SIGNS, "UNKNOWN": UNKNOWN}
     return environment
 
 
-def _number(value: Any, digits: int = 6) -> Any:
+def _number(value: Any, digits: int = 4) -> Any:
     """Return a number as people read it; one that is NULL is unknown, never zero."""
-    if value is None:
-        return UNKNOWN
-    if isinstance(value, float):
-        return f"{value:.{digits}g}"
-    return f"{value:,}"
+    return UNKNOWN if value is None else number(value, digits)
 
 
 def _signed(value: Any) -> Any:
-    return UNKNOWN if value is None else f"{value:+.4g}"
+    return UNKNOWN if value is None else signed(value)
+
+
+def _shown(value: Any) -> Any:
+    """Return what an expression of a template gives, what hides in a user's text spelled out."""
+    return visible(value) if type(value) is str else value
 
 
 def _counted(value: Any, noun: str) -> Any:

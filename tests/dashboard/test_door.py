@@ -6,6 +6,7 @@ import json
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from tests.dashboard.serving import Served
 
@@ -165,13 +166,13 @@ def test_the_socket_opens_for_the_page_alone(served: Served) -> None:
     ]
     for origin, headers in refused:
         with pytest.raises((InvalidStatus, ConnectionClosed)) as told:
-            connect(url, origin=origin, additional_headers=headers)  # type: ignore[arg-type]  # any text is sent
+            connect(url, origin=Origin(origin), additional_headers=headers)
         assert "403" in str(told.value)
     with pytest.raises(InvalidStatus):
         connect(url, additional_headers=cookie)
     with pytest.raises(InvalidStatus):
-        connect(url.replace("/ws", "/terminal/ws"), origin=own, additional_headers=cookie)  # type: ignore[arg-type]
-    with connect(url, origin=own, additional_headers=cookie) as socket:  # type: ignore[arg-type]
+        connect(url.replace("/ws", "/terminal/ws"), origin=Origin(own), additional_headers=cookie)
+    with connect(url, origin=Origin(own), additional_headers=cookie) as socket:
         assert json.loads(socket.recv(timeout=20))["op"] == "kernel-ready"
 
 

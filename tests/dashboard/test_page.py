@@ -25,7 +25,7 @@ def opened(browser: Browser, url: str, **options: object) -> Iterator[tuple[Page
     base = url.split("/?")[0]
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
     page.on(
         "request",
         lambda request: (
