@@ -148,7 +148,7 @@ def field(
     {'top_k': 4, 'w': 1}
     >>> top_k.put({"top_k": 2, "w": 1}, 0)
     Traceback (most recent call last):
-    opfield.optic.RefusedPutError: top_k 0 is below 1
+    opfield.optic.lens.RefusedPutError: top_k 0 is below 1
     """
     name = id or key
 
