@@ -6,7 +6,7 @@ Runs without the runner and its providers, ignores checkpoints, and writes nothi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,17 +19,16 @@ from opfield.campaign.computed import evidence_payloads
 from opfield.campaign.judge import connect_judging, judging_views, verdict_payloads
 from opfield.campaign.prepare import policy_digest
 from opfield.campaign.reducer import CampaignState, reduce
-from opfield.campaign.results import result_names
+from opfield.campaign.results import check_laid_out
 from opfield.campaign.signatures import check_signature
 from opfield.core import canonical_json, digest, parse_json, read_envelope
-from opfield.errors import HistoryError, OpfieldError, WarehouseError
+from opfield.errors import DamageError, HistoryError, OpfieldError, WarehouseError
 from opfield.experiment import candidate_id, uneven_repeats_digest, workload_digest
 from opfield.prob import coordinate_seed, read_seed
 from opfield.warehouse import ledger
 from opfield.warehouse.check_practice import check_practice
 from opfield.warehouse.contract import projection_query
 from opfield.warehouse.files import (
-    RESULTS_REMEDY,
     UNREADABLE,
     Finding,
     check_artifacts,
@@ -45,7 +44,7 @@ from opfield.warehouse.ledger import Event
 from opfield.warehouse.lock import holder_of
 from opfield.warehouse.material import artifact_ids, find_artifact, find_artifacts
 from opfield.warehouse.projection import campaigns_on_disk, projected_tables, register_segment
-from opfield.warehouse.results import differing_results, has_results, results_folder
+from opfield.warehouse.results import has_results, results_folder
 from opfield.warehouse.session import connect_snapshot, read_rows
 from opfield.warehouse.store import open_store
 from opfield.warehouse.views import JUDGING
@@ -152,6 +151,7 @@ def _guarded(root: Path, campaign_id: str, state: CampaignState, recompute: bool
         _check_violations,
         _check_signatures,
         _check_verdicts,
+        _check_results,
         *((_check_evidence,) if recompute else ()),
     )
     for check in checks:
@@ -259,25 +259,12 @@ def _check_signatures(root: Path, campaign_id: str, _state: CampaignState) -> It
 
 
 def _check_verdicts(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
-    """Recompute verdict and results through the views and compare them with what was recorded and laid out."""
-    is_laid_out = bool(state.terminal) and has_results(root, campaign_id)
-    if state.terminal != "completed" and not is_laid_out:
+    """Recompute comparison, decision and selection through the views and compare them with what was recorded."""
+    if state.terminal != "completed":
         return
-    results = result_names(root, campaign_id, state.started) if is_laid_out else ()
-    with closing(connect_judging(root, campaign_id, state.started, {*JUDGING, *results})) as con:
-        if state.terminal == "completed":
-            yield from _check_recorded(root, campaign_id, con)
-        if is_laid_out:
-            folder = results_folder(root, campaign_id)
-            for name in differing_results(con, root, campaign_id, results):
-                detail = f"it is not what the views say now; {RESULTS_REMEDY}"
-                yield Finding(relative(root, folder / f"{name}.parquet"), "result", detail)
-
-
-def _check_recorded(root: Path, campaign_id: str, con: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    """Compare comparison, decision and selection as recorded with what a connection says."""
     folder = relative(root, table_folder(root, "events", campaign_id))
-    comparisons, decisions, completed = verdict_payloads(con)
+    with closing(connect_judging(root, campaign_id, state.started, JUDGING)) as con:
+        comparisons, decisions, completed = verdict_payloads(con)
     recomputed = {ledger.COMPARISON_RECORDED: comparisons, ledger.DECISION_RECORDED: decisions}
     for event in ledger.read_events(root, campaign_id):
         if event.type in recomputed:
@@ -289,6 +276,18 @@ def _check_recorded(root: Path, campaign_id: str, con: duckdb.DuckDBPyConnection
             continue
         if found is None or canonical_json(found) != event.payload.encode("utf-8"):
             yield Finding(folder, "verdict", f"event {event.sequence} ({event.type}) is not what the views say now")
+
+
+def _check_results(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
+    """Compare the results that are laid out with what the views say now; of an unfinished campaign there are none."""
+    if not has_results(root, campaign_id):
+        return
+    if not state.terminal:
+        folder = relative(root, results_folder(root, campaign_id))
+        yield Finding(folder, "result", "the campaign is not finished, so it has no results; remove them")
+        return
+    with suppress(DamageError):  # a record that cannot be read is told already
+        yield from check_laid_out(root, campaign_id, state.started)
 
 
 def _check_evidence(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from opfield.campaign.attempts import Attempt, EarlierAttempts, read_attempts
 from opfield.campaign.computed import evidence_payloads
 from opfield.campaign.evidence import TrialEvidence, TrialTask, failure_evidence
 from opfield.campaign.judge import awaited_reviews, connect_judging, review_gates, verdict_payloads
-from opfield.campaign.results import AFTERWARDS, keep_results, lay_out_verdict, result_names
+from opfield.campaign.results import VERDICT_RESULTS, keep_results, lay_out_verdict
 from opfield.campaign.schedule import interleaved
 from opfield.campaign.writer import CampaignWriter, open_writer
 from opfield.core import Failure, Status
@@ -102,7 +102,7 @@ def finish(writer: CampaignWriter, *, without_review: bool = False) -> str:
             writer.accept(ledger.EVIDENCE_RECORDED, payload)
         writer.flush()
     told = writer.root, writer.campaign_id, state.started
-    with closing(connect_judging(*told, {*JUDGING, *result_names(*told)} - {*AFTERWARDS})) as con:
+    with closing(connect_judging(*told, {*JUDGING, *VERDICT_RESULTS})) as con:
         awaited = _record_verdict(writer, con, without_review=without_review)
         if not awaited:
             lay_out_verdict(writer, con)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -12,40 +12,40 @@ import duckdb
 from opfield.campaign.judge import connect_judging, judging_views
 from opfield.campaign.writer import CampaignWriter
 from opfield.errors import OpfieldError
+from opfield.warehouse.files import RESULTS_REMEDY, Finding
+from opfield.warehouse.layout import relative
 from opfield.warehouse.results import (
     are_as_written,
     differing_results,
     has_results,
+    recorded_results,
+    results_folder,
     sweep_results,
     write_results,
 )
 
-#: What the last event says is known after it only.
+#: What is known after the last event only.
 AFTERWARDS: Final = ("campaigns",)
 
-#: What a page about verdicts shows and a verdict has computed by then, or nearly so. Left out is what grows with the
-#: cells, such as `deltas`: `cells` and `measurements` are Parquet already, and candidates, cases and metrics as well.
-VERDICT_RESULTS: Final = (
-    "selection",
-    "decisions",
-    "gate_results",
-    "comparisons",
-    "coverage",
-    "failures",
-    "costs",
-    "strata",
-    "pareto",
-)
+#: What is laid out when a campaign is finished: its verdict, which is computed by then, and what was failed and spent.
+VERDICT_RESULTS: Final = ("selection", "decisions", "gate_results", "comparisons", "coverage", "failures", "costs")
+
+#: What is laid out beside it when a campaign is sealed; each takes up to half as long as a verdict. Left out is what
+#: grows with the cells, such as `deltas`: `cells`, `measurements`, `candidates`, `cases` and `metrics` are Parquet
+#: already.
+SEALED_RESULTS: Final = ("bounds", "strata", "contenders", "pareto")
+
+ALL_RESULTS: Final = (*AFTERWARDS, *VERDICT_RESULTS, *SEALED_RESULTS)
 
 
-def result_names(root: Path, campaign_id: str, started: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the relations that are laid out of a campaign: those that the views have that it is judged by."""
-    known = judging_views(root, campaign_id, started).named
-    return tuple(name for name in (*AFTERWARDS, *VERDICT_RESULTS) if name in known)
-
-
-def lay_out(root: Path, campaign_id: str, started: Mapping[str, Any]) -> bool:
+def lay_out(root: Path, campaign_id: str, started: Mapping[str, Any], names: Iterable[str]) -> bool:
     """Lay out a finished campaign's results where they are not what the views say; call it under the lock.
+
+    Args:
+        root: warehouse folder.
+        campaign_id: the campaign.
+        started: payload of its first event.
+        names: relations; those that the views lack by which the campaign is judged are left out.
 
     Returns:
         Whether they were laid out anew.
@@ -53,13 +53,32 @@ def lay_out(root: Path, campaign_id: str, started: Mapping[str, Any]) -> bool:
     Raises:
         OpfieldError: where the views cannot be read or the files not be written.
     """
-    names = result_names(root, campaign_id, started)
-    with closing(connect_judging(root, campaign_id, started, names)) as con:
+    known = judging_views(root, campaign_id, started).named
+    chosen = tuple(name for name in names if name in known)
+    with closing(connect_judging(root, campaign_id, started, chosen)) as con:
         sweep_results(root, campaign_id)
-        if are_as_written(root, campaign_id, names) and not differing_results(con, root, campaign_id, names):
+        if are_as_written(root, campaign_id, chosen) and not differing_results(con, root, campaign_id, chosen):
             return False
-        write_results(root, campaign_id, [(con, names)])
+        write_results(root, campaign_id, [(con, chosen)])
     return True
+
+
+def check_laid_out(root: Path, campaign_id: str, started: Mapping[str, Any]) -> Iterator[Finding]:
+    """Compare a campaign's result files with what the views say now.
+
+    Raises:
+        OpfieldError: where the views cannot be read, or the record of the files not either.
+    """
+    folder = results_folder(root, campaign_id)
+    recorded = [Path(name).stem for name in recorded_results(root, campaign_id)]
+    known = judging_views(root, campaign_id, started).named
+    chosen = [name for name in recorded if name in known]
+    with closing(connect_judging(root, campaign_id, started, chosen)) as con:
+        differing = differing_results(con, root, campaign_id, chosen)
+    for name in recorded:
+        if name in differing or name not in known:
+            path = relative(root, folder / f"{name}.parquet")
+            yield Finding(path, "result", f"it is not what the views say now; {RESULTS_REMEDY}")
 
 
 def lay_out_verdict(writer: CampaignWriter, con: duckdb.DuckDBPyConnection) -> None:
@@ -70,18 +89,15 @@ def lay_out_verdict(writer: CampaignWriter, con: duckdb.DuckDBPyConnection) -> N
 
     Args:
         writer: the campaign, with its last event published.
-        con: connection in which its verdict was computed.
+        con: connection in which its verdict was computed; it answers `VERDICT_RESULTS`.
     """
     told = writer.root, writer.campaign_id, writer.state.started
-    with suppress(OpfieldError, duckdb.Error, OSError):
-        names = result_names(*told)
-        with closing(connect_judging(*told, AFTERWARDS)) as afterwards:
-            computed = tuple(name for name in names if name not in AFTERWARDS)
-            write_results(writer.root, writer.campaign_id, [(afterwards, AFTERWARDS), (con, computed)])
+    with suppress(OpfieldError, duckdb.Error, OSError), closing(connect_judging(*told, AFTERWARDS)) as afterwards:
+        write_results(writer.root, writer.campaign_id, [(afterwards, AFTERWARDS), (con, VERDICT_RESULTS)])
 
 
 def keep_results(writer: CampaignWriter) -> None:
     """Lay out the results of a finished campaign that has none yet, as after a crash; worth no failure either."""
     if writer.state.terminal and not has_results(writer.root, writer.campaign_id):
         with suppress(OpfieldError, duckdb.Error, OSError):
-            lay_out(writer.root, writer.campaign_id, writer.state.started)
+            lay_out(writer.root, writer.campaign_id, writer.state.started, (*AFTERWARDS, *VERDICT_RESULTS))

@@ -10,7 +10,7 @@ import click
 import duckdb
 
 from opfield.campaign.audit import audit
-from opfield.campaign.results import lay_out
+from opfield.campaign.results import ALL_RESULTS, lay_out
 from opfield.campaign.writer import open_writer
 from opfield.cli.options import campaign_argument, json_option, warehouse_option
 from opfield.cli.render import plural, print_json, print_table, say, short
@@ -64,8 +64,9 @@ def audit_command(campaign: str | None, recompute: bool, warehouse: Path | None,
 def seal_command(campaign: str | None, warehouse: Path | None, as_json: bool) -> int:
     """Merge a finished campaign's many small files into a few sorted ones, and see to its results.
 
-    Results are Parquet files of what the views say, under results/ in the warehouse; they are laid out when a campaign
-    is finished, and here again where they are missing or are not what the views say.
+    Results are Parquet files of what the views say, under results/ in the warehouse. The verdict's are laid out when a
+    campaign is finished; here come bounds, strata, contenders and the Pareto front, and all of them again where they
+    are missing or not what the views say.
     """
     opened = open_warehouse(warehouse, is_snapshot=True)
     campaign_id = opened.campaign_id(campaign)
@@ -77,7 +78,7 @@ def seal_command(campaign: str | None, warehouse: Path | None, as_json: bool) ->
             )
         with closing(duckdb.connect()) as con:
             merged = seal_campaign(opened.root, campaign_id, con)
-        is_laid_out = lay_out(opened.root, campaign_id, writer.state.started)
+        is_laid_out = lay_out(opened.root, campaign_id, writer.state.started, ALL_RESULTS)
     if as_json:
         print_json({"campaign_id": campaign_id, "files_before": merged, "results_laid_out": is_laid_out})
         return 0

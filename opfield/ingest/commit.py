@@ -24,6 +24,7 @@ from opfield.campaign.ending import finish
 from opfield.campaign.prepare import Prepared
 from opfield.campaign.progress import Progress, Silence
 from opfield.campaign.provenance import provenance
+from opfield.campaign.results import ALL_RESULTS, lay_out
 from opfield.campaign.writer import CampaignWriter, open_writer
 from opfield.core import MissingReason, Status
 from opfield.errors import OpfieldError
@@ -208,6 +209,7 @@ def _record(stage: Path, prepared: Prepared, intake: Intake, progress: Progress)
         with hold(stage, campaign_id), closing(duckdb.connect(config={"memory_limit": "600MB"})) as con:
             con.execute("set temp_directory = $1", [str(stage.parent / "spill")])
             seal_campaign(stage, campaign_id, con)
+        lay_out(stage, campaign_id, prepared.started, ALL_RESULTS)
     return appended
 
 
