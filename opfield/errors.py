@@ -50,6 +50,10 @@ class PluginError(OpfieldError):
     """A plugin cannot be admitted. Nothing was registered; the message lists everything that stands in the way."""
 
 
+class ProtocolError(OpfieldError):
+    """A worker does not keep to the protocol. It was ended; mend the worker."""
+
+
 class UnknownNameError(OpfieldError):
     """A name is not among the known ones; the message lists them."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from opfield.core.label import check_label
 from opfield.errors import DeclarationError
@@ -151,3 +151,54 @@ class OperationDescriptor:
                 "memory_bytes": self.cost.memory_bytes,
             },
         }
+
+
+def read_descriptor(value: Any) -> OperationDescriptor:
+    """Return the descriptor in a JSON object that `as_json` gave; nothing about it is trusted.
+
+    Raises:
+        DeclarationError: where a member lacks, is unknown, or is not what a descriptor has there.
+    """
+    if not isinstance(value, dict) or value.keys() != _MEMBERS.keys():
+        raise DeclarationError(f"a descriptor is an object with exactly the members {', '.join(_MEMBERS)}")
+    for name, kind in _MEMBERS.items():
+        if not isinstance(value[name], kind):
+            raise DeclarationError(f"{name} of a descriptor is {type(value[name]).__name__}, not {kind.__name__}")
+    cost = value["cost"]
+    if cost.keys() != {"work", "critical_path", "memory_bytes"}:
+        raise DeclarationError("cost of a descriptor has exactly the members work, critical_path, memory_bytes")
+    return OperationDescriptor(
+        value["id"],
+        value["plugin"],
+        value["version"],
+        tuple(value["in"]),
+        tuple(value["out"]),
+        tuple(value["effects"]),
+        tuple(value["dependencies"]),
+        value["deterministic"],
+        value["cacheable"],
+        Cost(**cost),
+        tuple(value["reads"]),
+        tuple(value["emits"]),
+        tuple(value["clears"]),
+        tuple(value["admits"]),
+    )
+
+
+#: Members of a descriptor's JSON form, with the type of each.
+_MEMBERS: Final[dict[str, type]] = {
+    "id": str,
+    "plugin": str,
+    "version": str,
+    "in": list,
+    "out": list,
+    "effects": list,
+    "dependencies": list,
+    "deterministic": bool,
+    "cacheable": bool,
+    "reads": list,
+    "emits": list,
+    "clears": list,
+    "admits": list,
+    "cost": dict,
+}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from opfield.core.execution import Observation
+from opfield.core import Envelope
+from opfield.core.execution import Execution, Observation
 from opfield.core.operation import OperationDescriptor, Port
 from opfield.errors import DeclarationError
 from opfield.plan import Plan, primitive
@@ -42,11 +43,14 @@ class Operation:
         descriptor: what it declares.
         function: takes a value for each input, gives one for the only output, or a tuple of one for each.
         context: name of the function's parameter for the `Context`; None where it takes none.
+        execute: takes checked envelopes instead of values, and is asked instead of the function: for an operation that
+            lives elsewhere. What it answers is checked like what a function answers.
     """
 
     descriptor: OperationDescriptor
     function: Callable[..., Any]
     context: str | None = None
+    execute: Callable[[Sequence[Envelope]], Execution] | None = None
 
     @property
     def plan(self) -> Plan:

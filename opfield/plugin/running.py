@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from opfield.core import Envelope, Failure, Status, scrub, seal
+from opfield.core import Envelope, Failure, Status, check_envelope, scrub, seal
 from opfield.core.execution import Execution, Observation
+from opfield.core.operation import Port
 from opfield.errors import OpfieldError
 from opfield.experiment import DomainFailure
+from opfield.plan.term import port_text
 from opfield.plugin.operation import Context, Operation
 from opfield.plugin.registry import Registry
 
@@ -32,7 +34,9 @@ def run_operation(registry: Registry, operation: Operation, inputs: Sequence[Env
 
     def ended(status: Status, code: str, message: str) -> Execution:
         who = f"operation {declared.id} of plugin {declared.plugin}"
-        failure = Failure(code, scrub(f"{who}: {message}"))
+        # What comes from elsewhere may say who already.
+        told = message if message.startswith(who) else f"{who}: {message}"
+        failure = Failure(code, scrub(told))
         return Execution(status, (), _told(context, declared.id), failure, time.perf_counter() - started)
 
     if tuple(each.schema for each in inputs) != declared.inputs:
@@ -42,6 +46,12 @@ def run_operation(registry: Registry, operation: Operation, inputs: Sequence[Env
         values = [registry.schemas[each.schema].codec.decode(each.schema, each.payload) for each in inputs]
     except OpfieldError as error:
         return ended(Status.INFRASTRUCTURE_FAILURE, "invalid_input", str(error))
+    if operation.execute is not None:
+        done = _checked(registry, operation.execute(inputs), declared.outputs)
+        if done.failure is None:
+            return replace(done, observations=_named(done.observations, declared.id))
+        context.observations.extend(done.observations)
+        return ended(done.status, done.failure.code, done.failure.message)
     given_context = {} if operation.context is None else {operation.context: context}
     try:
         answer = operation.function(*values, **given_context)
@@ -59,6 +69,25 @@ def run_operation(registry: Registry, operation: Operation, inputs: Sequence[Env
     return Execution(Status.SUCCESS, outputs, _told(context, declared.id), None, time.perf_counter() - started)
 
 
+def _checked(registry: Registry, done: Execution, port: Port) -> Execution:
+    """Return an outcome from elsewhere, as a failure where its outputs are not what was declared."""
+    if done.status is not Status.SUCCESS:
+        return done if done.failure is not None else replace(done, failure=Failure("unknown", "no failure was told"))
+    given = tuple(each.schema for each in done.outputs)
+    problem = f"declares {port_text(port)}, gave {port_text(given)}" if given != port else None
+    try:
+        for each in done.outputs if problem is None else ():
+            check_envelope(each)
+            registry.schemas[each.schema].codec.decode(each.schema, each.payload)
+    except OpfieldError as error:
+        problem = str(error)
+    if problem is None:
+        return done
+    return Execution(
+        Status.INFRASTRUCTURE_FAILURE, (), done.observations, Failure("invalid_output", problem), done.seconds
+    )
+
+
 def _spread(answer: Any, count: int) -> tuple[Any, ...]:
     """Return the answer as a value for each output."""
     if count == 1:
@@ -71,4 +100,8 @@ def _spread(answer: Any, count: int) -> tuple[Any, ...]:
 
 
 def _told(context: Context, operation: str) -> tuple[Observation, ...]:
-    return tuple(replace(each, operation=operation) for each in context.observations)
+    return _named(context.observations, operation)
+
+
+def _named(observations: Iterable[Observation], operation: str) -> tuple[Observation, ...]:
+    return tuple(replace(each, operation=operation) for each in observations)

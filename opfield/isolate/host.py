@@ -1,0 +1,210 @@
+"""The host: operations of a worker process as if they were here, and every misbehaviour an attributed outcome (§48.3).
+
+A worker that crashes, hangs, floods, talks out of turn or says what is not so is ended with all its children, and the
+call that met it is an infrastructure failure that names the plugin. The next call starts a new worker.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+from opfield.core import Envelope, Status, canonical_json, parse_json
+from opfield.core.execution import Execution, failed
+from opfield.core.operation import OperationDescriptor, read_descriptor
+from opfield.errors import OpfieldError, ProtocolError
+from opfield.isolate.protocol import HELLO, execute_request, read_done, read_ready
+from opfield.plugin import Operation
+
+_CHUNK = 1 << 16
+_KEPT_WORDS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class HostLimits:
+    """What a worker is allowed.
+
+    Attributes:
+        call_s: seconds for a call, from the request to the whole answer.
+        start_s: seconds for the answer to the greeting, the start of the process included.
+        answer_bytes: length of an answer.
+    """
+
+    call_s: float = 60.0
+    start_s: float = 20.0
+    answer_bytes: int = 16 << 20
+
+
+class Host:
+    """One worker process, started when it is first asked; a context manager that ends it.
+
+    Args:
+        command: program and arguments of the worker.
+        plugin: identity of the plugin that it serves.
+        limits: what it is allowed.
+    """
+
+    def __init__(self, command: Sequence[str], plugin: str, limits: HostLimits | None = None) -> None:
+        self._command = tuple(command)
+        self._plugin = plugin
+        self._limits = limits or HostLimits()
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._buffer = b""
+        self._words: deque[bytes] = deque(maxlen=64)
+        self._known: dict[str, OperationDescriptor] = {}
+
+    def __enter__(self) -> Self:
+        """Return the host."""
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        """End the worker."""
+        self.close()
+
+    def operations(self) -> tuple[Operation, ...]:
+        """Return the operations that the worker serves, by id; add them to the plugin's own.
+
+        Raises:
+            ProtocolError: where the worker cannot be started, or does not greet as it should.
+            DeclarationError: where a descriptor is none.
+        """
+        with self._lock:
+            self._started()
+            return tuple(self._operation(each) for _, each in sorted(self._known.items()))
+
+    def call(self, operation: str, inputs: Sequence[Envelope]) -> Execution:
+        """Return what an operation of the worker made of envelopes; it never raises for what the worker does."""
+        request = execute_request(operation, inputs, self._limits.call_s)
+        with self._lock:
+            try:
+                self._started()
+                answer = self._asked(request, self._limits.call_s)
+                return read_done(answer, request["id"])
+            except OpfieldError as error:
+                said = self._end()
+                told = f"its worker {error}" + (f"; it said last: {said}" if said else "")
+                return failed(Status.INFRASTRUCTURE_FAILURE, "worker", told)
+
+    def close(self) -> None:
+        """End the worker with all its children; a later call starts another."""
+        with self._lock:
+            self._end()
+
+    def _operation(self, descriptor: OperationDescriptor) -> Operation:
+        def unreachable(*_: Any) -> NoReturn:
+            raise ProtocolError(f"{descriptor.id} lives in another process; run it by a plan")
+
+        return Operation(descriptor, unreachable, None, lambda inputs: self.call(descriptor.id, inputs))
+
+    def _started(self) -> None:
+        """Start the worker where it does not run, and hold it to what it declared before."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self._end()
+        try:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ProtocolError(f"cannot be started: {error}") from None
+        threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
+        told = read_ready(self._asked(HELLO, self._limits.start_s))
+        found = {each.id: each for each in map(read_descriptor, told)}
+        foreign = sorted({each.plugin for each in found.values()} - {self._plugin})
+        if foreign or len(found) != len(told):
+            raise ProtocolError(f"serves operations of {', '.join(foreign) or 'one id twice'}, not of {self._plugin}")
+        if self._known and found != self._known:
+            raise ProtocolError("declares other operations than when it was registered")
+        self._known = found
+
+    def _asked(self, request: dict[str, Any], seconds: float) -> Any:
+        """Return the answer to a request, as JSON."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        deadline = time.monotonic() + seconds
+        if self._buffer:
+            raise ProtocolError("talked out of turn")
+        try:
+            self._write(canonical_json(request) + b"\n", deadline, seconds)
+            line = self._line(deadline, seconds)
+        except BrokenPipeError:
+            raise ProtocolError(f"ended with code {self._process.wait()}") from None
+        try:
+            return parse_json(line)
+        except OpfieldError as error:
+            raise ProtocolError(f"answered what is no JSON: {error}") from None
+
+    def _write(self, content: bytes, deadline: float, seconds: float) -> None:
+        """Write a request; a worker that does not read it has no more time than one that does not answer."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        pipe = self._process.stdin.fileno()
+        os.set_blocking(pipe, False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(pipe, selectors.EVENT_WRITE)
+            while content:
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    raise ProtocolError(f"read nothing more within {seconds:g} s")
+                content = content[os.write(pipe, content[:_CHUNK]) :]
+
+    def _line(self, deadline: float, seconds: float) -> bytes:
+        """Return one line of the worker's output."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        pipe = self._process.stdout.fileno()
+        parts: list[bytes] = []
+        size = 0
+        with selectors.DefaultSelector() as selector:
+            selector.register(pipe, selectors.EVENT_READ)
+            while True:
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    raise ProtocolError(f"gave no whole answer within {seconds:g} s")
+                chunk = os.read(pipe, _CHUNK)
+                if not chunk:
+                    raise ProtocolError(f"ended with code {self._process.wait()} before it answered")
+                before, end, after = chunk.partition(b"\n")
+                parts.append(before)
+                size += len(before)
+                if size > self._limits.answer_bytes:
+                    raise ProtocolError(f"gave an answer of more than {self._limits.answer_bytes:,} bytes")
+                if end:
+                    self._buffer = after
+                    return b"".join(parts)
+
+    def _listen(self, process: subprocess.Popen[bytes]) -> None:
+        """Keep the last that a worker says to people, so that it never waits for a reader."""
+        assert process.stderr is not None
+        with suppress(OSError, ValueError):
+            while chunk := os.read(process.stderr.fileno(), _CHUNK):
+                self._words.append(chunk[-_KEPT_WORDS:])
+
+    def _end(self) -> str:
+        """End the worker with all its children, and return the last that it said to people."""
+        process, self._process, self._buffer = self._process, None, b""
+        said = b"".join(self._words)[-_KEPT_WORDS:].decode(errors="replace").strip()
+        self._words.clear()
+        if process is None:
+            return ""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+        return said.splitlines()[-1] if said else ""

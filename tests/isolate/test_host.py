@@ -1,0 +1,219 @@
+"""Operations in another process: as if they were here, and every misbehaviour an outcome that names the plugin."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opfield.core import Status, seal
+from opfield.core.execution import Execution
+from opfield.core.operation import OperationDescriptor, read_descriptor
+from opfield.errors import DeclarationError, ProtocolError
+from opfield.interpret import execute
+from opfield.isolate import Host, HostLimits
+from opfield.plan import tensor
+from opfield.plugin import Operation, Plugin, Registry
+from tests.isolate.served import plugin as served
+
+ROOT = Path(__file__).parents[2]
+ECHO = OperationDescriptor("served.next/v1", "served", "1", ("served.number/v1",), ("served.number/v1",))
+NUMBER = seal("served.number/v1", 1)
+
+
+def proxied(host: Host) -> Registry:
+    """Return a registry in which every operation of the worker stands for itself."""
+    return Registry().register(Plugin(served.manifest, served.schemas, list(host.operations())))
+
+
+def run(registry: Registry, name: str, value: int = 1) -> Execution:
+    """Return what an operation makes of a number."""
+    operation = registry.operations[f"served.{name}/v1"]
+    return execute(operation.plan, registry, [seal("served.number/v1", value)])
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    command = [sys.executable, "-m", "opfield.isolate.worker", "tests.isolate.served:plugin"]
+    with Host(command, "served", HostLimits(call_s=2)) as made:
+        yield made
+
+
+def test_operations_elsewhere_declare_and_answer_what_they_do_here(host: Host) -> None:
+    here, there = Registry().register(served), proxied(host)
+    assert there.descriptors == here.descriptors
+    for name in ("next", "refuse"):
+        one, other = run(here, name, 3), run(there, name, 3)
+        assert replace(one, seconds=0) == replace(other, seconds=0)
+    plan = tensor(*[there.operations["served.next/v1"].plan] * 8)
+    with ThreadPoolExecutor(4) as threads:
+        done = execute(plan, there, [NUMBER] * 8, threads)
+    assert [each.payload for each in done.outputs] == [2] * 8
+    with pytest.raises(ProtocolError, match="lives in another process"):
+        there.operations["served.next/v1"](3)
+
+
+def test_a_crash_and_a_hang_are_outcomes_and_the_next_call_finds_a_new_worker(host: Host) -> None:
+    registry = proxied(host)
+    died = run(registry, "die")
+    assert died.status is Status.INFRASTRUCTURE_FAILURE
+    assert died.failure is not None
+    assert died.failure.message.startswith(
+        "operation served.die/v1 of plugin served: its worker ended with code 7 before it answered"
+    )
+    started = time.monotonic()
+    slept = run(registry, "sleep", 60)
+    assert time.monotonic() - started < 20
+    assert slept.failure is not None
+    assert "gave no whole answer within 2 s" in slept.failure.message
+    assert run(registry, "next", 4).outputs[0].payload == 5
+
+
+def worker(tmp_path: Path, body: str, **limits: Any) -> Host:
+    """Return the host of a worker that greets well and then does as `body` says, with `key` and `send` at hand."""
+    ready = {"kind": "ready", "protocol": "opfield/worker/v1", "operations": [ECHO.as_json()]}
+    path = tmp_path / "worker.py"
+    path.write_text(
+        "import json, sys, time, os\n"
+        "def send(value): print(json.dumps(value), flush=True)\n"
+        "def done(**more): send({'kind': 'done', 'id': key, 'status': 'success', 'outputs': [good],\n"
+        "    'observations': [], 'failure': None} | more)\n"
+        f"good = json.loads({json.dumps(seal('served.number/v1', 2).as_json())!r})\n"
+        f"input(); send(json.loads({json.dumps(ready)!r}))\n"
+        "for line in sys.stdin:\n"
+        "    key = json.loads(line)['id']\n" + "".join(f"    {each}\n" for each in body.splitlines())
+    )
+    return Host([sys.executable, str(path)], "served", HostLimits(**{"call_s": 5, **limits}))
+
+
+MISBEHAVIOURS = {
+    "garbage": ("print('{]', flush=True)", "its worker answered what is no JSON"),
+    "not an object": ("send([])", "an answer is an object with exactly the members"),
+    "another request": ("done(id='sha256:' + '0' * 64)", "to another request than the one that was made"),
+    "an unknown status": ("done(status='splendid')", "'splendid' is not a valid Status"),
+    "success with a failure": (
+        "done(failure={'code': 'x', 'message': 'y', 'is_retryable': False})",
+        "answered success with a failure",
+    ),
+    "failure without one": ("done(status='domain_failure')", "answered domain_failure with no failure"),
+    "an altered envelope": ("done(outputs=[good | {'payload': 3}])", "it was altered after it was sealed"),
+    "too few outputs": ("done(outputs=[])", "declares (served.number/v1), gave ()"),
+    "too many outputs": ("done(outputs=[good, good])", "gave (served.number/v1, served.number/v1)"),
+    "a lie about the schema": (f"done(outputs=[json.loads({json.dumps(seal('served.number/v1', 'two').as_json())!r})])",
+                               "payload of served.number/v1 does not fit int"),
+    "another schema": (f"done(outputs=[json.loads({json.dumps(seal('served.word/v1', 'x').as_json())!r})])",
+                       "gave (served.word/v1)"),
+    "an observation of nothing": ("done(observations=[{'name': 3, 'value': 1}])",
+                                  "the name of an observation is no text"),
+    "NaN": ("done(observations=[{'name': 'x', 'value': float('nan')}])", "its worker answered what is no JSON"),
+    "a flood": ("sys.stdout.write('x' * 300_000); sys.stdout.flush(); time.sleep(9)",
+                "an answer of more than 200,000 bytes"),
+    "half an answer": ("sys.stdout.write('{'); sys.stdout.flush(); time.sleep(9)", "no whole answer within 1 s"),
+    "an end": ("sys.stderr.write('out of memory\\n'); sys.exit(3)", "ended with code 3 before it answered"),
+    "deep nesting": ("print('[' * 100_000, flush=True)", "its worker answered what is no JSON"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISBEHAVIOURS)
+def test_a_worker_that_misbehaves_is_an_outcome_that_names_the_plugin(name: str, tmp_path: Path) -> None:
+    body, message = MISBEHAVIOURS[name]
+    limits = {"answer_bytes": 200_000, **({"call_s": 1.0} if name == "half an answer" else {})}
+    with worker(tmp_path, body, **limits) as host:
+        done = run(proxied(host), "next")
+        assert (done.status, done.outputs) == (Status.INFRASTRUCTURE_FAILURE, ())
+        assert done.failure is not None
+        assert done.failure.message.startswith("operation served.next/v1 of plugin served: ")
+        assert message in done.failure.message
+
+
+def test_a_worker_that_talks_out_of_turn_is_found_at_the_next_call(tmp_path: Path) -> None:
+    with worker(tmp_path, "done(); done(); time.sleep(1)") as host:
+        registry = proxied(host)
+        assert run(registry, "next").status is Status.SUCCESS
+        done = run(registry, "next", 2)
+        assert done.status is Status.INFRASTRUCTURE_FAILURE
+
+
+def test_a_worker_that_answers_well_is_believed(tmp_path: Path) -> None:
+    with worker(tmp_path, "done()") as host:
+        registry = proxied(host)
+        assert [run(registry, "next", n).outputs[0].payload for n in range(3)] == [2, 2, 2]
+
+
+def test_the_children_of_a_worker_end_with_it(tmp_path: Path) -> None:
+    note = tmp_path / "child"
+    body = f"pid = os.fork()\nif pid == 0: time.sleep(60)\nopen({str(note)!r}, 'w').write(str(pid))\ndone()"
+    with worker(tmp_path, body) as host:
+        assert run(proxied(host), "next").status is Status.SUCCESS
+        child = int(note.read_text())
+    deadline = time.monotonic() + 5
+    while _is_running(child) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not _is_running(child)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["/no/such/program"], "cannot be started"),
+        ([sys.executable, "-c", "print('hello', flush=True); input()"], "JSON"),
+        ([sys.executable, "-c", "import sys; sys.exit(1)"], "ended with code 1"),
+        (
+            [sys.executable, "-c", 'input(); print(\'{"kind":"ready","protocol":"x/v9","operations":[]}\')'],
+            "speaks 'x/v9', not opfield/worker/v1",
+        ),
+    ],
+)
+def test_a_worker_that_does_not_greet_is_refused(command: list[str], message: str) -> None:
+    with Host(command, "served") as host, pytest.raises(ProtocolError, match=message):
+        host.operations()
+
+
+def test_a_worker_of_another_plugin_is_refused(tmp_path: Path) -> None:
+    host = worker(tmp_path, "done()")
+    with Host(host._command, "other") as foreign, pytest.raises(ProtocolError, match="serves operations of served"):
+        foreign.operations()
+
+
+def test_a_new_worker_that_declares_other_operations_is_not_believed(tmp_path: Path) -> None:
+    with worker(tmp_path, "done(); os._exit(0)") as host:
+        registry = proxied(host)
+        assert run(registry, "next").status is Status.SUCCESS
+        text = (tmp_path / "worker.py").read_text()
+        (tmp_path / "worker.py").write_text(text.replace('"version": "1"', '"version": "2"'))
+        time.sleep(0.3)
+        done = run(registry, "next")
+        assert done.failure is not None
+        assert "declares other operations than when it was registered" in done.failure.message
+
+
+@pytest.mark.parametrize(
+    "change", [{"id": 3}, {"in": "a"}, {"effects": ["telepathy"]}, {"cost": {}}, {"more": 1}, {"deterministic": 1}]
+)
+def test_a_descriptor_that_is_none_is_refused(change: dict[str, Any]) -> None:
+    assert read_descriptor(ECHO.as_json()) == ECHO
+    with pytest.raises(DeclarationError):
+        read_descriptor({**ECHO.as_json(), **change})
+
+
+def test_an_operation_here_that_answers_envelopes_is_checked_alike() -> None:
+    liar = Operation(ECHO, lambda n: n, None, lambda _: Execution(Status.SUCCESS, (seal("served.word/v1", "x"),)))
+    registry = Registry().register(Plugin(served.manifest, served.schemas, [liar]))
+    done = run(registry, "next")
+    assert done.failure is not None
+    assert done.failure.code == "invalid_output"
