@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
-from opfield.core import parse_json
-from opfield.errors import IdentityError, OpfieldError
+from opfield.errors import OpfieldError
+from opfield.report.evidence import MOST_BYTES, as_text
 from opfield.warehouse.artifacts import read_content
 from opfield.warehouse.material import artifact_files, read_artifacts
 
-#: Artifacts that one page shows, the characters of each, and the size beyond which none is read.
+#: Artifacts that one page shows.
 MOST_SHOWN: Final = 12
-MOST_CHARACTERS: Final = 4000
-MOST_BYTES: Final = 8 << 20
 
 
 def read_evidence(root: Path, campaign_id: str, artifact_ids: Iterable[str | None]) -> dict[str, dict[str, Any]]:
@@ -38,20 +33,9 @@ def read_evidence(root: Path, campaign_id: str, artifact_ids: Iterable[str | Non
                 told["problem"] = f"its {artifact.size_bytes:,} bytes are too many for a page; `opfield show` prints it"
             else:
                 try:
-                    told["text"] = _text(read_content(root, artifact))
+                    told["text"] = as_text(read_content(root, artifact))
                 except OpfieldError as error:
                     told["problem"] = str(error)
             found[artifact.artifact_id] = told
     lost = {"media_type": None, "size_bytes": None, "problem": "it is gone or damaged; `opfield audit` says more"}
     return {each: found.get(each, lost) for each in wanted}
-
-
-def _text(content: bytes) -> str:
-    """Return content as text: JSON indented, bytes that are no text told by their number."""
-    try:
-        told = content.decode("utf-8")
-    except UnicodeDecodeError:
-        return f"({len(content):,} bytes that are no text)"
-    with suppress(IdentityError, orjson.JSONEncodeError):
-        told = orjson.dumps(parse_json(told), option=orjson.OPT_INDENT_2).decode()
-    return told if len(told) <= MOST_CHARACTERS else f"{told[:MOST_CHARACTERS]}… ({len(told)} characters)"

@@ -39,7 +39,7 @@ def read_evidence(root: Path, campaign_id: str, parts: Mapping[str, Any]) -> lis
                 problem = f"its {artifact.size_bytes} bytes are too many for a report; `opfield show` prints it"
             else:
                 try:
-                    text = _text(read_content(root, artifact))
+                    text = as_text(read_content(root, artifact))
                 except OpfieldError as error:
                     problem = str(error)
             found[artifact.artifact_id] = {
@@ -66,8 +66,8 @@ def _named(parts: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(each for each in asked if each is not None))
 
 
-def _text(content: bytes) -> str:
-    """Return content as text: JSON indented, bytes that are no text told by their number."""
+def as_text(content: bytes) -> str:
+    """Return content as text, cut with its length stated: JSON indented, bytes that are no text told by their number."""
     try:
         told = content.decode("utf-8")
     except UnicodeDecodeError:
