@@ -67,7 +67,7 @@ def _named(parts: Mapping[str, Any]) -> list[str]:
 
 
 def as_text(content: bytes) -> str:
-    """Return content as text, cut with its length stated: JSON indented, bytes that are no text told by their number."""
+    """Return content as text, cut with its length stated: JSON indented, and bytes that are no text by their number."""
     try:
         told = content.decode("utf-8")
     except UnicodeDecodeError:
