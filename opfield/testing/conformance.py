@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from opfield.core.execution import Execution
 from opfield.errors import IdentityError, PluginError
 from opfield.plugin import Context, JsonCodec, Operation, Plugin, Registry
 from opfield.plugin.running import run_operation
+from opfield.testing.effects import observed_effects
 from opfield.testing.reads import recording
 
 
@@ -50,7 +52,7 @@ def check_plugin(
 def check_operation(registry: Registry, operation: Operation, values: Sequence[Any]) -> tuple[str, ...]:
     """Return what an operation declares otherwise than it behaves on one example.
 
-    It is run on the example, again, with each input altered, and with fields of its inputs recorded as they are read.
+    It is run on the example, again, with each input altered, and with its effects and the fields it reads recorded.
 
     Args:
         registry: where it and its schemas are registered.
@@ -81,6 +83,7 @@ def _differences(registry: Registry, operation: Operation, inputs: Sequence[Enve
     if declared.is_deterministic and _protected(first) != _protected(again):
         yield "claims to be deterministic, and gave two answers to one input"
     yield from _undeclared_reads(registry, operation, inputs)
+    yield from _undeclared_effects(registry, operation, inputs)
     for ix, schema in enumerate(declared.inputs):
         for spoiled, what in _spoiled(inputs, ix):
             done = run_operation(registry, operation, spoiled)
@@ -107,6 +110,22 @@ def _undeclared_reads(registry: Registry, operation: Operation, inputs: Sequence
         undeclared = sorted(read - set(named)) if named is not None else []
         if undeclared:
             yield f"reads {', '.join(f'{schema}#{name}' for name in undeclared)} without declaring it"
+
+
+def _undeclared_effects(registry: Registry, operation: Operation, inputs: Sequence[Envelope]) -> Iterator[str]:
+    """Yield the effects that an operation has and does not declare; what lives elsewhere cannot be watched."""
+    if operation.execute is not None:
+        return
+    values = [registry.schemas[each.schema].codec.decode(each.schema, each.payload) for each in inputs]
+    context = {} if operation.context is None else {operation.context: Context()}
+
+    def call() -> None:
+        with suppress(Exception):  # what it ends in was told before
+            operation.function(*values, **context)
+
+    undeclared = sorted(observed_effects(call) - {*operation.descriptor.effects})
+    if undeclared:
+        yield f"has effects that it does not declare: {', '.join(undeclared)}"
 
 
 def _spoiled(inputs: Sequence[Envelope], ix: int) -> Iterator[tuple[list[Envelope], str]]:

@@ -1,0 +1,81 @@
+"""Effects that a call has are seen, those that it has not are not, and the kit compares them with what is declared."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import random
+import secrets
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+
+from opfield.core.operation import Effect
+from opfield.plugin import Plugin
+from opfield.testing import check_plugin, observed_effects
+
+Number = Annotated[int, "kit.number/v1"]
+
+
+def _connect() -> None:
+    with socket.socket() as one, suppress(OSError):
+        one.connect(("127.0.0.1", 1))
+
+
+CALLS: dict[str, tuple[Callable[[], object], set[Effect]]] = {
+    "arithmetic": (lambda: sum(range(9)), set()),
+    "clock": (time.time, {Effect.CLOCK}),
+    "stop watch": (lambda: time.perf_counter() > 0, {Effect.CLOCK}),
+    "date": (lambda: datetime.datetime.now(datetime.UTC), {Effect.CLOCK}),
+    "shared generator": (lambda: random.random(), {Effect.RANDOM}),
+    "shuffle": (lambda: random.shuffle([1, 2, 3]), {Effect.RANDOM}),
+    "system's randomness": (lambda: secrets.token_hex(2), {Effect.RANDOM}),
+    "own seeded generator": (lambda: random.Random(7).random(), set()),
+    "connection": (_connect, {Effect.NETWORK}),
+    "program": (lambda: subprocess.run(["true"], check=True), {Effect.STATE}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_effects_of_a_call_are_seen(name: str) -> None:
+    call, effects = CALLS[name]
+    seen = observed_effects(call)
+    assert effects <= seen
+    if name != "program":  # starting a program also opens its pipes' ends
+        assert seen == effects
+
+
+def test_reading_and_writing_files_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    assert observed_effects(lambda: path.write_text("x")) == {Effect.ARTIFACT_WRITE}
+    assert observed_effects(path.read_text) == {Effect.ARTIFACT_READ}
+    assert observed_effects(lambda: os.remove(path)) == {Effect.ARTIFACT_WRITE}
+
+
+def test_nothing_is_seen_outside_a_call_and_what_it_raises_is_raised() -> None:
+    with pytest.raises(ZeroDivisionError):
+        observed_effects(lambda: 1 // 0)
+    assert observed_effects(lambda: observed_effects(time.time)) == set()
+
+
+def test_an_effect_that_is_not_declared_is_found_by_the_kit() -> None:
+    made = Plugin.named("kit", "1")
+    made.schema("kit.number/v1", int, examples=(3,))
+
+    @made.operation("kit.late/v1")
+    def late(n: Number) -> Number:
+        return n + (time.time() < 0)
+
+    @made.operation("kit.told/v1", effects=["cpu", "clock"])
+    def told(n: Number) -> Number:
+        return n + (time.time() < 0)
+
+    assert check_plugin(made, {"kit.late/v1": [[1]], "kit.told/v1": [[1]]}) == (
+        "operation kit.late/v1: has effects that it does not declare: clock",
+    )
