@@ -35,19 +35,25 @@ comment on column operator_results.position is 'Position in its landing, counted
 
 -- Projection: reads `landed`, the envelopes of one landing.
 insert into operator_results by name
+with told as (
+    select
+        *,
+        if(is_valid, payload, '{}') as record,
+    from landed
+    where schema = 'opfield.candidate_operator_result/v1'
+)
 select
-    coalesce(case when is_valid then json_extract_string(payload, '$.operator_result_id') end, digest) as row_key,
+    coalesce(json_extract_string(record, '$.operator_result_id'), digest) as row_key,
     is_valid,
-    case when is_valid then json_extract_string(payload, '$.operator_result_id') end as operator_result_id,
-    case when is_valid then json_extract_string(payload, '$.geometric_search_run_id') end as run_id,
-    case when is_valid then json_extract_string(payload, '$.operator_policy_version') end as operator_policy_version,
-    case when is_valid then json_extract_string(payload, '$.attempt_id') end as attempt_id,
-    case when is_valid then json_extract(payload, '$.attempt_index')::bigint end as attempt_index,
-    case when is_valid then json_extract_string(payload, '$.candidate_digest') end as candidate_digest,
+    json_extract_string(record, '$.operator_result_id') as operator_result_id,
+    json_extract_string(record, '$.geometric_search_run_id') as run_id,
+    json_extract_string(record, '$.operator_policy_version') as operator_policy_version,
+    json_extract_string(record, '$.attempt_id') as attempt_id,
+    json_extract(record, '$.attempt_index')::bigint as attempt_index,
+    json_extract_string(record, '$.candidate_digest') as candidate_digest,
     schema,
     payload,
     digest,
     landing,
     position,
-from landed
-where schema = 'opfield.candidate_operator_result/v1'
+from told

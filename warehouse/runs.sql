@@ -39,23 +39,28 @@ comment on column runs.position is 'Position in its landing, counted from 0.';
 
 -- Projection: reads `landed`, the envelopes of one landing.
 insert into runs by name
+with told as (
+    select
+        *,
+        if(is_valid, payload, '{}') as record,
+    from landed
+    where schema = 'opfield.geometric_search_run/v1'
+)
 select
-    coalesce(case when is_valid then json_extract_string(payload, '$.run_id') end, digest) as row_key,
+    coalesce(json_extract_string(record, '$.run_id'), digest) as row_key,
     is_valid,
-    case when is_valid then json_extract_string(payload, '$.run_id') end as run_id,
-    case when is_valid then json_extract_string(payload, '$.run_disposition') end as run_disposition,
-    case when is_valid then json_extract_string(payload, '$.attempt_index_policy') end as attempt_index_policy,
-    case when is_valid then json_extract(payload, '$.budget_consumed.candidates_considered')::bigint end
-        as candidates_considered,
-    case when is_valid then json_extract(payload, '$.budget_consumed.depth_reached')::bigint end as depth_reached,
-    case when is_valid then json_extract(payload, '$.budget_consumed.steps_used')::bigint end as steps_used,
-    case when is_valid then json_extract(payload, '$.budget_consumed.max_candidates')::bigint end as max_candidates,
-    case when is_valid then json_extract(payload, '$.budget_consumed.max_depth')::bigint end as max_depth,
-    case when is_valid then json_extract(payload, '$.budget_consumed.max_steps')::bigint end as max_steps,
+    json_extract_string(record, '$.run_id') as run_id,
+    json_extract_string(record, '$.run_disposition') as run_disposition,
+    json_extract_string(record, '$.attempt_index_policy') as attempt_index_policy,
+    json_extract(record, '$.budget_consumed.candidates_considered')::bigint as candidates_considered,
+    json_extract(record, '$.budget_consumed.depth_reached')::bigint as depth_reached,
+    json_extract(record, '$.budget_consumed.steps_used')::bigint as steps_used,
+    json_extract(record, '$.budget_consumed.max_candidates')::bigint as max_candidates,
+    json_extract(record, '$.budget_consumed.max_depth')::bigint as max_depth,
+    json_extract(record, '$.budget_consumed.max_steps')::bigint as max_steps,
     schema,
     payload,
     digest,
     landing,
     position,
-from landed
-where schema = 'opfield.geometric_search_run/v1'
+from told

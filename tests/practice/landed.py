@@ -9,6 +9,7 @@ from typing import Any
 
 from opfield.cli.app import invoke
 from opfield.practice import BudgetCharge, CandidateOperatorResult, GeometricSearchRun, enveloped
+from opfield.warehouse.binding import bind_handed, read_handed
 from opfield.warehouse.session import Warehouse
 from tests.practice.records import attempt, proposed, reconstruction, result
 
@@ -31,6 +32,13 @@ def bind(root: Path, *records: Any, admit: bool = False) -> int:
     path = root.parent / "records.jsonl"
     path.write_text(lines_of(records), encoding="utf-8")
     return invoke(["bind", str(path), "--warehouse", str(root), *(["--admit"] if admit else [])])
+
+
+def land(root: Path, *records: Any, admit: bool = False) -> None:
+    """Bind and land records without the command, so that the warehouse's other files stay as they are."""
+    path = root.parent / "records.jsonl"
+    path.write_text(lines_of(records), encoding="utf-8")
+    bind_handed(root, read_handed([path]), is_admitting=admit, told=lambda: None)
 
 
 def rows(root: Path, query: str) -> list[dict[str, Any]]:

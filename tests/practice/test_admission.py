@@ -115,7 +115,7 @@ def expected(of: GeometricSearchRun, results: list[CandidateOperatorResult]) -> 
     return admitted
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(asked=st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", "c", "d"]), charges), max_size=7))
 def test_admissions_are_those_of_one_after_the_other(
     made: Path, tmp_path_factory: pytest.TempPathFactory, asked: list[tuple[int, str, BudgetCharge]]

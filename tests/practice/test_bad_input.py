@@ -334,7 +334,7 @@ odd = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_no_value_in_any_field_raises(data: st.DataObject) -> None:
     records: dict[str, Any] = {"run": run(), "result": result(), "asked": asked(run(), result())}

@@ -16,6 +16,8 @@ import pytest
 from opfield.warehouse.contract import load_contract
 from opfield.warehouse.install import open_sql
 from opfield.warehouse.views import load_views
+from tests.practice.landed import at, land
+from tests.practice.records import run
 from tests.sql.build import Campaign, Metric, Trial, rows
 from tests.sql.conftest import Read, Write
 from tests.sql.reviewing import Said, with_reviews
@@ -40,6 +42,8 @@ EMPTY = (
     "broken_closings",
     "broken_evidence",
     "broken_reviews",
+    "broken_memberships",
+    "candidate_bindings",
     "awaiting_reviews",
 )
 
@@ -99,6 +103,9 @@ def test_the_shell_gives_the_rows_that_the_library_gives(
     write: Write, read: Read, views: duckdb.DuckDBPyConnection, root: Path
 ) -> None:
     write(with_reviews(JUDGED, [Said("c2", "approve", by) for by in ("ann", "bea")]), segment_events=9)
+    holding = run()
+    land(root, holding, at(holding, 1), at(holding, 9), admit=True)
+    land(root, at(holding, 2))
     (root / "open.sql").write_text(open_sql(load_views(), load_contract()), encoding="utf-8")
     names = [name for name, each in load_views().relations.items() if not each.is_macro]
     queries = {name: f"select '{name}' as relation, to_json(row)::varchar as row from {name} as row" for name in names}
