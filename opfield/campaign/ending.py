@@ -13,7 +13,7 @@ import duckdb
 from opfield.campaign.attempts import Attempt, EarlierAttempts, read_attempts
 from opfield.campaign.computed import evidence_payloads
 from opfield.campaign.evidence import TrialEvidence, TrialTask, failure_evidence
-from opfield.campaign.judge import awaited_reviews, connect_judging, review_gates, verdict_payloads
+from opfield.campaign.judge import awaited_reviews, connect_judging, judging_views, review_gates, verdict_payloads
 from opfield.campaign.results import VERDICT_RESULTS, keep_results, lay_out_verdict
 from opfield.campaign.schedule import interleaved
 from opfield.campaign.writer import CampaignWriter, open_writer
@@ -24,6 +24,7 @@ from opfield.prob import Seed, coordinate_seed, read_seed
 from opfield.warehouse import ledger
 from opfield.warehouse.lock import Locking, hold
 from opfield.warehouse.notebook import facts_html
+from opfield.warehouse.session import connect_snapshot
 from opfield.warehouse.views import JUDGING
 
 #: State of a campaign whose every cell is there and which only people can decide.
@@ -101,11 +102,12 @@ def finish(writer: CampaignWriter, *, without_review: bool = False) -> str:
         for payload in evidence_payloads(writer.root, writer.campaign_id, state.started, without=state.evidenced):
             writer.accept(ledger.EVIDENCE_RECORDED, payload)
         writer.flush()
-    told = writer.root, writer.campaign_id, state.started
-    with closing(connect_judging(*told, {*JUDGING, *VERDICT_RESULTS})) as con:
+    views = judging_views(writer.root, writer.campaign_id, state.started)
+    results = [name for name in VERDICT_RESULTS if name in views.named]
+    with closing(connect_snapshot(writer.root, writer.campaign_id, {*JUDGING, *results}, views)) as con:
         awaited = _record_verdict(writer, con, without_review=without_review)
         if not awaited:
-            lay_out_verdict(writer, con)
+            lay_out_verdict(writer, con, results)
     return awaited
 
 

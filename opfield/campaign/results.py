@@ -81,7 +81,7 @@ def check_laid_out(root: Path, campaign_id: str, started: Mapping[str, Any]) -> 
             yield Finding(path, "result", f"it is not what the views say now; {RESULTS_REMEDY}")
 
 
-def lay_out_verdict(writer: CampaignWriter, con: duckdb.DuckDBPyConnection) -> None:
+def lay_out_verdict(writer: CampaignWriter, con: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
     """Lay out the results of a campaign that was just completed.
 
     They follow from what is durable by now, so that failing to write them is worth no failure: `opfield seal` lays
@@ -89,11 +89,12 @@ def lay_out_verdict(writer: CampaignWriter, con: duckdb.DuckDBPyConnection) -> N
 
     Args:
         writer: the campaign, with its last event published.
-        con: connection in which its verdict was computed; it answers `VERDICT_RESULTS`.
+        con: connection in which its verdict was computed.
+        names: relations that it answers for.
     """
     told = writer.root, writer.campaign_id, writer.state.started
     with suppress(OpfieldError, duckdb.Error, OSError), closing(connect_judging(*told, AFTERWARDS)) as afterwards:
-        write_results(writer.root, writer.campaign_id, [(afterwards, AFTERWARDS), (con, VERDICT_RESULTS)])
+        write_results(writer.root, writer.campaign_id, [(afterwards, AFTERWARDS), (con, names)])
 
 
 def keep_results(writer: CampaignWriter) -> None:
