@@ -54,7 +54,10 @@ def admit_bindings(root: Path, binding_ids: Collection[str]) -> None:
     """
     asked = sorted(set(binding_ids))
     with open_landing(root) as landing:
-        known = {row["binding_id"] for row in read_rows(landing.con, "from bindings where outcome = 'bound'")}
+        known = {
+            row["binding_id"]
+            for row in read_rows(landing.con, "select binding_id from bindings where outcome = 'bound'")
+        }
         for binding_id in asked:
             if binding_id not in known:
                 raise DeclarationError(

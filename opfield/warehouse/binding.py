@@ -120,7 +120,7 @@ def _handed(line: bytes, place: str) -> Handed:
         if not isinstance(told, dict) or told.keys() - {"digest"} != _MEMBERS:
             raise OpfieldError("it is no JSON object with the members schema and payload, and digest or not")
         schema, payload = told["schema"], told["payload"]
-        if schema not in _READ:
+        if not isinstance(schema, str) or schema not in _READ:
             raise unknown_name("schema", str(schema)[:100], _READ)
         canonical = canonical_json(payload)
     except OpfieldError as error:

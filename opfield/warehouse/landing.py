@@ -22,7 +22,7 @@ from opfield.warehouse.contract import PRACTICE_TABLE_NAMES, load_practice_contr
 from opfield.warehouse.durable import publish_new, sweep, write_bytes, write_temporary
 from opfield.warehouse.layout import LANDINGS, PRACTICE, practice_folder, relative, segment_name
 from opfield.warehouse.lock import hold, holder_of
-from opfield.warehouse.practice_tables import listed_queries
+from opfield.warehouse.practice_tables import file_list, listed_queries
 from opfield.warehouse.projection import copy_query, digests_bytes, file_digest
 from opfield.warehouse.session import installed_views
 
@@ -128,8 +128,7 @@ def landing_record(root: Path, number: int) -> Path:
 
 def landed_query(root: Path, number: int) -> str:
     """Return the SELECT of what landed, as projections read it."""
-    quoted = str(landing_file(root, number)).replace("'", "''").replace("[", "[[]")
-    return f"from read_parquet(['{quoted}'], hive_partitioning = false)"
+    return f"from read_parquet({file_list([landing_file(root, number)])}, hive_partitioning = false)"
 
 
 def landing_file(root: Path, number: int) -> Path:

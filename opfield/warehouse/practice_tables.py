@@ -35,7 +35,7 @@ def listed_queries(root: Path, names: Collection[str]) -> dict[str, str]:
     contract = load_practice_contract()
     files = {name: sorted(practice_folder(root, name).glob("*.parquet")) for name in reversed(PRACTICE_TABLE_NAMES)}
     return {
-        name: _query(contract[name], _list_of(files[name])) if files[name] else empty_query(contract[name])
+        name: _query(contract[name], file_list(files[name])) if files[name] else empty_query(contract[name])
         for name in PRACTICE_TABLE_NAMES
         if name in names
     }
@@ -48,11 +48,12 @@ def absent_tables(con: duckdb.DuckDBPyConnection) -> frozenset[str]:
     return frozenset(name for name in PRACTICE_TABLE_NAMES if con.execute(counted, [name]).fetchall() == [(0,)])
 
 
+def file_list(files: Collection[Path]) -> str:
+    """Return files as a list in SQL, their names taken literally."""
+    quoted = (glob.escape(str(path)).replace("'", "''") for path in files)
+    return "[" + ", ".join(f"'{each}'" for each in quoted) + "]"
+
+
 def _query(table: TableContract, files: str) -> str:
     columns = ", ".join(column.name for column in table.columns)
     return f"select {columns}\nfrom read_parquet({files}, hive_partitioning = false)"
-
-
-def _list_of(files: Collection[Path]) -> str:
-    quoted = (glob.escape(str(path)).replace("'", "''") for path in files)
-    return "[" + ", ".join(f"'{each}'" for each in quoted) + "]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from opfield.cli.app import invoke
 from opfield.practice import BudgetCharge, as_json, bind_operator_result
+from opfield.warehouse.check_practice import check_practice
 from opfield.warehouse.landing import landing_numbers
 from tests.practice.landed import at, bind, lines_of, rows
 from tests.practice.records import attempt, budget, named, result, run, used
@@ -106,6 +108,8 @@ def test_what_is_no_record_lands_with_its_reasons(root: Path) -> None:
     [
         ("{", "1 cannot be read: not one JSON value"),
         ('{"schema": "x", "payload": {}}', "unknown schema 'x'; known: opfield.candidate_operator_result/v1"),
+        ('{"schema": ["x"], "payload": {}}', "unknown schema"),
+        ('{"schema": {}, "payload": {}, "digest": []}', "unknown schema"),
         ('{"payload": {}}', "members schema and payload"),
         ('\n\n{"schema": "opfield.geometric_search_run/v1", "payload": NaN}', "3 cannot be read"),
         ('{"schema": "opfield.geometric_search_run/v1", "payload": {}, "digest": "x"}', "bears digest 'x'"),
@@ -195,6 +199,14 @@ def test_a_run_whose_content_speaks_of_files_or_sql_stays_text(root: Path) -> No
     odd = run(candidate_attempts=(), operator_set_id="'; drop table runs; --", run_disposition="../../[red]x\x1b[2J")
     assert bind(root, odd, at(odd, 0)) == 0
     assert rows(root, "select run_disposition from runs") == [{"run_disposition": "../../[red]x\x1b[2J"}]
+
+
+def test_a_warehouse_may_lie_in_a_folder_of_any_name(made: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(made, tmp_path / "it's [a*b?] campaign=x" / "warehouse")
+    assert bind(root, RUN, at(RUN, 0)) == 0
+    assert bind(root, at(RUN, 1), admit=True) == 0
+    assert len(rows(root, "from run_members")) == 2
+    assert check_practice(root) == []
 
 
 def test_two_results_of_one_run_may_name_each_other_as_little_as_they_like(root: Path) -> None:
