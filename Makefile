@@ -33,7 +33,7 @@ contracts: $(READY)
 	$(BIN)/lint-imports
 
 unit: $(READY)
-	$(BIN)/pytest -n $(JOBS) --doctest-modules opfield domains tests
+	$(BIN)/pytest -n $(JOBS) --doctest-modules opfield domains scripts tests
 
 # The crash loops and simulations in full: many minutes.
 whole: $(READY)
