@@ -26,6 +26,24 @@ def empty_query(table: TableContract) -> str:
     return f"select {columns} where false"
 
 
+def table_queries(
+    con: duckdb.DuckDBPyConnection, root: Path, names: Collection[str], *, is_listed: bool
+) -> dict[str, str]:
+    """Return the SELECT of each of these tables that is one of the boundary's; others are left out.
+
+    Args:
+        con: connection whose variable `root` names the warehouse.
+        root: the warehouse.
+        names: names of tables and other relations.
+        is_listed: whether to read the files that stand now, rather than those that stand when the query runs.
+    """
+    wanted = [name for name in PRACTICE_TABLE_NAMES if name in names]
+    if is_listed or not wanted:
+        return listed_queries(root, wanted) if wanted else {}
+    absent, contract = absent_tables(con), load_practice_contract()
+    return {name: empty_query(contract[name]) if name in absent else live_query(contract[name]) for name in wanted}
+
+
 def listed_queries(root: Path, names: Collection[str]) -> dict[str, str]:
     """Return the SELECT of each of these tables from the files that stand now, in the order of the tables.
 

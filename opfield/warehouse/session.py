@@ -20,13 +20,12 @@ from opfield.warehouse.contract import (
     TABLE_NAMES,
     column_names,
     load_contract,
-    load_practice_contract,
 )
 from opfield.warehouse.install import install, install_some
 from opfield.warehouse.layout import NO_CAMPAIGN, partition
 from opfield.warehouse.ledger import Event, read_events
 from opfield.warehouse.memory import connect_memory
-from opfield.warehouse.practice_tables import absent_tables, empty_query, listed_queries, live_query
+from opfield.warehouse.practice_tables import table_queries
 from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.sql_text import names_read
 from opfield.warehouse.store import default_root, open_store
@@ -128,7 +127,7 @@ def connect_snapshot(
         con = _connected(connect_memory(), root, campaign_id)
         read = chosen.tables_read(wanted)
         stored = _stored(chosen) | (_list_files(con, root, campaign_id) & read)
-        practice = listed_queries(root, read & set(PRACTICE_TABLE_NAMES)) if read & set(PRACTICE_TABLE_NAMES) else {}
+        practice = table_queries(con, root, read, is_listed=True)
         install_some(con, chosen, column_names(), wanted, stored, practice, is_listed=True)
         return con
 
@@ -280,22 +279,10 @@ class Warehouse:
     ) -> None:
         stored = _stored(views) | (self._small & views.tables_read(wanted)) if self.is_snapshot else ()
         columns = {table: listed for table, listed in column_names().items() if table not in self._installed}
-        queries = self._practice_queries(con, ({*practice} | views.tables_read(wanted)) - self._installed)
+        missing = ({*practice} | views.tables_read(wanted)) - self._installed
+        queries = table_queries(con, self.root, missing, is_listed=self.is_snapshot)
         install_some(con, views, columns, wanted - self._installed, stored, queries, is_listed=self.is_snapshot)
         self._installed |= wanted | columns.keys() | queries.keys()
-
-    def _practice_queries(self, con: duckdb.DuckDBPyConnection, names: Collection[str]) -> dict[str, str]:
-        """Return the SELECT of each of the tables among `names` that belong to no campaign."""
-        if not set(PRACTICE_TABLE_NAMES) & set(names):
-            return {}
-        if self.is_snapshot:
-            return listed_queries(self.root, names)
-        absent, contract = absent_tables(con), load_practice_contract()
-        return {
-            name: empty_query(table) if name in absent else live_query(table)
-            for name, table in contract.items()
-            if name in names
-        }
 
     def _in_use(self, con: duckdb.DuckDBPyConnection, views: ViewSet, query: str) -> ViewSet:
         """Return the views with the gate kinds that a policy here or the query names; others would find no gate."""
