@@ -6,7 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -72,11 +72,13 @@ class Board:
 
     Attributes:
         root: warehouse folder.
+        patience_s: how long a view waits for the first verdict on a campaign, before it is shown without.
         listing: its campaigns.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, patience_s: float = 0.5) -> None:
         self.root = root
+        self.patience_s = patience_s
         self.listing = Listing(root)
         self._snapshots: OrderedDict[tuple[str, ...], tuple[Mark, Snapshot]] = OrderedDict()
         self._verdicts: OrderedDict[str, _Verdict] = OrderedDict()
@@ -249,21 +251,22 @@ class Board:
         return self._views[campaign_id]
 
     def _verdict(self, campaign_id: str, facts: Row) -> _Verdict:
-        """Return the verdict; of a campaign that goes on it is read in the background: cells must not wait for it."""
+        """Return the verdict as far as it is read: that is done in the background, for cells must not wait for it."""
         verdict = self._verdicts.setdefault(campaign_id, _Verdict())
         self._verdicts.move_to_end(campaign_id)
         while len(self._verdicts) > _MOST_KEPT:
             self._verdicts.popitem(last=False)
         mark = self._files_mark(campaign_id)
-        if verdict.mark == mark:
-            return verdict
-        is_open = facts["state"] == "running"
-        if not is_open and verdict.snapshot is None:
-            self._read_verdict(verdict, campaign_id, mark, facts["events"])
-        elif verdict.waiting is None or verdict.waiting.done():
+        if verdict.mark != mark and (verdict.waiting is None or verdict.waiting.done()):
+            is_open = facts["state"] == "running"
             cost_s = verdict.snapshot.cost_s if verdict.snapshot is not None and is_open else 0.0
             if time.monotonic() - verdict.read_at >= cost_s / _VERDICT_SHARE:
                 verdict.waiting = self._reader.submit(self._read_verdict, verdict, campaign_id, mark, facts["events"])
+        if verdict.snapshot is None and verdict.waiting is not None:
+            wait([verdict.waiting], self.patience_s)
+            if verdict.waiting.done():
+                # What is no OpfieldError is a fault of ours, and must not vanish in a thread.
+                verdict.waiting.result()
         return verdict
 
     def _read_verdict(self, verdict: _Verdict, campaign_id: str, mark: Mark, events: int) -> None:

@@ -6,7 +6,6 @@ import glob
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -159,11 +158,16 @@ def _list_files(con: duckdb.DuckDBPyConnection, root: Path, table: str, campaign
     found = {path for folder in (NO_CAMPAIGN, *folders) for path in (root / table).glob(f"{folder}/*.parquet")}
     if not found:
         raise WarehouseError(f"{root / table} has no file any more; the next `opfield run` writes its zero-row file")
-    con.execute(f"set variable {table}_files = $1", [sorted(glob.escape(str(path)) for path in found)])
-    size = 0
-    for path in found if table in _KEPT_TABLES else ():
-        with suppress(FileNotFoundError):
-            size += path.stat().st_size
-            if size > _FEW_BYTES:
-                break
-    return size
+    sizes = {path: _size_of(path) for path in found}
+    # The largest first: DuckDB guesses at the rows of all from the first, and one with no row would mislead its joins.
+    largest_first = sorted(found, key=lambda path: (-sizes[path], path))
+    con.execute(f"set variable {table}_files = $1", [[glob.escape(str(path)) for path in largest_first]])
+    return sum(sizes.values()) if table in _KEPT_TABLES else 0
+
+
+def _size_of(path: Path) -> int:
+    """Return the bytes of a file; one that is gone has none, and whoever reads it finds out."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

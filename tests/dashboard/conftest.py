@@ -26,7 +26,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def board(finished: Path) -> Board:
-    return Board(finished)
+    return Board(finished, patience_s=60)
 
 
 @pytest.fixture(scope="session")

@@ -86,7 +86,7 @@ def test_a_case_says_what_happened_on_every_arm(board: Board) -> None:
 
 
 def test_nothing_is_read_while_no_file_changes(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    board = Board(finished)
+    board = Board(finished, patience_s=60)
     queries: list[dict[str, str]] = [{}, {"campaign": "<script>alert('name')</script>"}]
     shown = [view(board, **query) for query in queries]
 
@@ -101,7 +101,7 @@ def test_nothing_is_read_while_no_file_changes(finished: Path, monkeypatch: pyte
 
 
 def test_a_campaign_that_starts_later_appears(mine: Path) -> None:
-    board = Board(mine)
+    board = Board(mine, patience_s=60)
     assert len(view(board).told["rows"]) == 3
     mark = board.mark(Address())
 
@@ -131,7 +131,7 @@ def test_what_is_damaged_is_found_and_takes_nothing_else_away(mine: Path) -> Non
     cells = mine / "cells" / f"campaign={damaged.removeprefix('sha256:')}"
     for path in cells.glob("*.parquet"):
         path.write_bytes(path.read_bytes()[:-20] + b"x" * 20)
-    board = Board(mine)
+    board = Board(mine, patience_s=60)
 
     rows = {row["campaign_id"]: row for row in view(board).told["rows"]}
     assert rows[damaged]["state"] == "damaged"
@@ -149,7 +149,7 @@ def test_a_ledger_that_lost_its_beginning_is_a_row_that_says_so(mine: Path) -> N
     damaged = campaigns_on_disk(mine)[0]
     for path in (mine / "events" / f"campaign={damaged.removeprefix('sha256:')}").glob("*1.parquet"):
         path.unlink()
-    board = Board(mine)
+    board = Board(mine, patience_s=60)
 
     rows = {row["campaign_id"]: row for row in view(board).told["rows"]}
     assert rows[damaged]["state"] == "damaged"
@@ -157,7 +157,7 @@ def test_a_ledger_that_lost_its_beginning_is_a_row_that_says_so(mine: Path) -> N
 
 
 def test_a_table_that_is_gone_is_told(mine: Path) -> None:
-    board = Board(mine)
+    board = Board(mine, patience_s=60)
     shutil.rmtree(mine / "cells")
 
     shown = view(board)

@@ -69,7 +69,7 @@ def test_once_it_has_read_a_connection_reaches_no_file_at_all(finished: Path) ->
 
 
 def test_every_snapshot_that_the_board_keeps_is_shut(finished: Path) -> None:
-    board = Board(finished)
+    board = Board(finished, patience_s=60)
     for query in ({}, {"campaign": "small"}, {"campaign": "small", "case": "b"}):
         board.view(Address.of(query))
     kept = [board.listing._rows, *(each for _, each in board._snapshots.values())]

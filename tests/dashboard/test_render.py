@@ -74,4 +74,4 @@ def test_the_same_view_gives_the_same_bytes(finished: object, board: Board) -> N
     assert isinstance(finished, Path)
     for query in QUERIES:
         address = Address.of(query)
-        assert as_html(board.view(address)) == as_html(Board(finished).view(address))
+        assert as_html(board.view(address)) == as_html(Board(finished, patience_s=60).view(address))
