@@ -75,17 +75,38 @@ class Indexed:
 
 
 @dataclass(frozen=True, slots=True)
+class Ranked:
+    """A chunk with what each channel gave it for one query.
+
+    Attributes:
+        document: id of its document.
+        ordinal: position among the chunks of the document, from 0.
+        words: number of words.
+        lexical: share of the query's content words that stand in it.
+        vector: cosine of the hashed meanings of query and chunk.
+        combined: the weighted sum, by which chunks are ranked.
+    """
+
+    document: str
+    ordinal: int
+    words: int
+    lexical: float
+    vector: float
+    combined: float
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieved:
     """What retrieval yields.
 
     Attributes:
-        context: the best chunks, best first: document and number of words.
-        scored: how many chunks were scored.
+        ranking: every chunk, best first.
+        context_chunks: how many of them make up the context.
         relevant: grade by document id, as the case has it.
     """
 
-    context: tuple[tuple[str, int], ...]
-    scored: int
+    ranking: tuple[Ranked, ...]
+    context_chunks: int
     relevant: dict[str, int]
 
 
@@ -149,26 +170,39 @@ def index(chunks: Passages) -> Indexed:
 )
 def retrieve(index: Indexed, spec: Spec, case: CaseInput) -> Retrieved:
     """Score every chunk, and keep the best as the context."""
-    ranking = rank_chunks(index.chunks, spec, case.query)
-    context = tuple((each.chunk.document, each.chunk.words) for each in ranking[: spec.top_k])
-    return Retrieved(context, len(ranking), dict(case.relevant))
+    ranking = tuple(
+        Ranked(each.chunk.document, each.chunk.ordinal, each.chunk.words, each.lexical, each.vector, each.combined)
+        for each in rank_chunks(index.chunks, spec, case.query)
+    )
+    return Retrieved(ranking, len(ranking[: spec.top_k]), dict(case.relevant))
 
 
 @plugin.operation("ragtoy.measure/v1", dependencies=("eval.retrieval",), cost=Cost(1, 1))
 def measure(retrieval: Retrieved) -> Measured:
     """Measure a context against what answers the query."""
-    return Measured(measure_context(retrieval.context, retrieval.scored, retrieval.relevant))
+    context = [(each.document, each.words) for each in retrieval.ranking[: retrieval.context_chunks]]
+    return Measured(measure_context(context, len(retrieval.ranking), retrieval.relevant))
 
 
 build = plugin.plan("build", chunk >> index)
 query = plugin.plan("query", retrieve >> measure)
-#: From a configuration, a corpus and a case to measurements; the configuration goes to both halves.
-trial = plugin.plan(
-    "trial",
+#: From a configuration, a corpus and a case to an index and what asks it; the configuration goes to both halves.
+built = (
     (copy((SPEC_SCHEMA,)) @ identity(("ragtoy.corpus/v1", "ragtoy.case/v1")))
     >> permute((SPEC_SCHEMA, SPEC_SCHEMA, "ragtoy.corpus/v1", "ragtoy.case/v1"), (0, 2, 1, 3))
     >> (build @ identity((SPEC_SCHEMA, "ragtoy.case/v1")))
-    >> query,
+)
+#: From a configuration, a corpus and a case to measurements.
+trial = plugin.plan("trial", built >> query)
+#: The same, with the index and the retrieval kept beside the measurements: what a campaign runs.
+evidence = plugin.plan(
+    "evidence",
+    built
+    >> (copy(("ragtoy.index/v1",)) @ identity((SPEC_SCHEMA, "ragtoy.case/v1")))
+    >> (
+        identity(("ragtoy.index/v1",))
+        @ (retrieve >> copy(("ragtoy.retrieval/v1",)) >> (identity(("ragtoy.retrieval/v1",)) @ measure))
+    ),
 )
 
 

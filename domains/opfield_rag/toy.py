@@ -8,20 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import opfield as of
-from opfield_rag.case import build_key, read_case
-from opfield_rag.chunking import chunk_spans
 from opfield_rag.gardening import DOCUMENTS, MEANINGS, QUESTIONS
 from opfield_rag.hashing import SparseVector, cosine, hashed_vector, word_features
 from opfield_rag.measures import recall, reciprocal_rank, relevant_documents
-from opfield_rag.shelf import Shelf
 from opfield_rag.spec import Spec
 from opfield_rag.words import content_words
-
-INDEX_SCHEMA: Final = "ragtoy.index/v1"
-TRIAL_SCHEMA: Final = "ragtoy.trial/v1"
 
 #: Identity of the gardening corpus.
 CORPUS: Final = of.seal(
@@ -49,33 +43,6 @@ class Chunk:
     terms: tuple[str, ...]
     vector: SparseVector
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the chunk as the index artifact lists it; the vector as [bucket, value] pairs."""
-        return {
-            "document": self.document,
-            "ordinal": self.ordinal,
-            "words": self.words,
-            "terms": list(self.terms),
-            "vector": [[bucket, value] for bucket, value in self.vector.items()],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Index:
-    """What a build yields.
-
-    Attributes:
-        key: identity of what the build read.
-        chunks: all chunks, by document and ordinal.
-    """
-
-    key: str
-    chunks: tuple[Chunk, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the index as it is retained."""
-        return {"build_key": self.key, "corpus": CORPUS, "chunks": [chunk.as_json() for chunk in self.chunks]}
-
 
 @dataclass(frozen=True, slots=True)
 class Scored:
@@ -93,19 +60,6 @@ class Scored:
     vector: float
     combined: float
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the entry as the trial artifact lists it."""
-        return {
-            "document": self.chunk.document,
-            "ordinal": self.chunk.ordinal,
-            "lexical": self.lexical,
-            "vector": self.vector,
-            "combined": self.combined,
-        }
-
-
-_SHELF: Final[Shelf[Index]] = Shelf(16)
-
 
 def meaning_vector(words: list[str]) -> SparseVector:
     """Return the hashed vector of content words, each counted as what it means where that is known."""
@@ -116,21 +70,6 @@ def index_chunk(document: str, ordinal: int, words: list[str]) -> Chunk:
     """Return words of a document as both channels see them."""
     content = content_words(" ".join(words))
     return Chunk(document, ordinal, len(words), tuple(sorted(set(content))), meaning_vector(content))
-
-
-def build_index(spec: Spec) -> Index:
-    """Chunk and index the corpus; reads chunk size and overlap only."""
-    chunks = []
-    for document in sorted(DOCUMENTS):
-        words = DOCUMENTS[document].split()
-        for ordinal, (start, end) in enumerate(chunk_spans(len(words), spec.chunk_words, spec.overlap_words)):
-            chunks.append(index_chunk(document, ordinal, words[start:end]))
-    return Index(build_key("ragtoy/build-key/v1", spec, CORPUS), tuple(chunks))
-
-
-def find_index(spec: Spec) -> tuple[Index, bool]:
-    """Return the index for a specification, and whether this process had built it already."""
-    return _SHELF.get(build_key("ragtoy/build-key/v1", spec, CORPUS), lambda: build_index(spec))
 
 
 def rank_chunks(chunks: Iterable[Chunk], spec: Spec, query: str) -> list[Scored]:
@@ -165,33 +104,6 @@ def measure_context(
         "scored_chunks": scored,
         "context_words": sum(words for _, words in context),
     }
-
-
-def run_toy(trial: of.TrialRequest) -> of.TrialResult:
-    """Run one trial: find or build the index, rank, measure the context; keep index and rankings."""
-    spec = Spec.model_validate(trial.spec)
-    case = read_case(trial, CORPUS)
-    index, is_reused = find_index(spec)
-    ranking = rank_chunks(index.chunks, spec, case.query)
-    context = ranking[: spec.top_k]
-    metrics = measure_context(
-        [(entry.chunk.document, entry.chunk.words) for entry in context], len(ranking), case.relevant
-    )
-    # Retained in every trial, which is idempotent: the index must be in the warehouse this trial belongs to.
-    index_id = trial.artifacts.put(index.as_json(), schema=INDEX_SCHEMA)
-    evidence = {
-        "build_key": index.key,
-        "index": index_id,
-        "query": case.query,
-        "ranking": [entry.as_json() for entry in ranking],
-        "context_chunks": len(context),
-        "metrics": metrics,
-    }
-    return of.TrialResult(
-        metrics=metrics,
-        artifact_id=trial.artifacts.put(evidence, schema=TRIAL_SCHEMA),
-        observations={"build_reused": is_reused},
-    )
 
 
 def toy_cases() -> tuple[of.Case, ...]:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from opfield.cli.options import json_option
+from opfield.cli.options import campaign_argument, json_option, warehouse_option
 from opfield.cli.render import out, print_facts, print_json, print_table, say
 from opfield.core.operation import Effect
-from opfield.interpret import analyze, check_disclosure, check_effects, diagram, provenance, wiring
+from opfield.errors import OpfieldError
+from opfield.interpret import (
+    analyze,
+    check_disclosure,
+    check_effects,
+    diagram,
+    divergence_diagram,
+    provenance,
+    wiring,
+)
 from opfield.plan import Plan, parse_plan, plan_id, plan_json, plan_text
 from opfield.plugin import Registry, installed_registry
+from opfield.warehouse.session import Warehouse, open_warehouse
 
 _PLAN: Final = click.argument("plan", metavar="PLAN")
 
@@ -136,6 +147,79 @@ def check_command(plan: str, allow: tuple[str, ...], bears: tuple[str, ...], det
     check_disclosure(chosen, registry.descriptors, classes)
     say(f"{plan_id(chosen)} may run: {len(told.operations)} operations, {', '.join(told.effects) or 'no effects'}")
     return 0
+
+
+@plan_group.command("compare")
+@campaign_argument
+@click.option("--diagram", "candidate", metavar="CANDIDATE", help="Print baseline and this candidate as one flowchart.")
+@warehouse_option
+@json_option
+def compare_command(campaign: str | None, candidate: str | None, warehouse: Path | None, as_json: bool) -> int:
+    """Say where each candidate's trials leave the baseline's: the steps they share, and those that diverge.
+
+    It reads the derivations that the trials' evidence tells.
+    """
+    opened = open_warehouse(warehouse, is_snapshot=True)
+    campaign_id = opened.campaign_id(campaign)
+    if candidate is not None:
+        out().print(_divergence(opened, campaign_id, candidate), markup=False, highlight=False, end="")
+        return 0
+    rows = opened.rows(_DIVERGENCES, [campaign_id])
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(rows)
+        if not rows:
+            say("the evidence of this campaign's trials tells no derivations; see the relation `derivations`")
+    return 0
+
+
+def _divergence(opened: Warehouse, campaign_id: str, label: str) -> str:
+    """Return the flowchart of a candidate's and the baseline's plan over the first pair that tells both."""
+    rows = opened.rows(_FIRST_PAIR, [campaign_id, label])
+    if not rows:
+        raise OpfieldError(f"no pair of candidate {label!r} tells the derivations of both arms; see `opfield status`")
+    registry = installed_registry()
+    (told,) = {row["plan_id"] for row in rows}
+    plan = next((each for each in registry.plans.values() if plan_id(each) == told), None)
+    if plan is None:
+        raise OpfieldError(f"plan {told} is not among the installed ones; install the plugin that it is of")
+    return divergence_diagram(
+        wiring(plan, registry.descriptors), [row["baseline_key"] for row in rows], [row["key"] for row in rows]
+    )
+
+
+_DIVERGENCES: Final = """
+select
+    candidates.label as candidate,
+    coalesce(string_agg(operation, ' > ' order by step) filter (where is_shared), 'none') as shared,
+    coalesce(string_agg(operation, ' > ' order by step) filter (where not is_shared), 'none') as diverges,
+    max(pairs) as pairs,
+from divergences
+inner join candidates using (campaign_id, candidate_id)
+where campaign_id = $1
+group by candidates.label
+order by candidates.label
+"""
+
+_FIRST_PAIR: Final = """
+select
+    derivations.plan_id,
+    derivations.key,
+    baseline.key as baseline_key,
+from derivations
+inner join candidates using (campaign_id, candidate_id)
+inner join derivations as baseline
+    on baseline.campaign_id = derivations.campaign_id
+    and baseline.arm = 'baseline'
+    and baseline.case_id = derivations.case_id
+    and baseline.repeat = derivations.repeat
+    and baseline.step = derivations.step
+    and baseline.plan_id = derivations.plan_id
+where derivations.campaign_id = $1 and derivations.arm = 'candidate' and candidates.label = $2
+qualify dense_rank() over (order by derivations.case_id, derivations.repeat) = 1
+order by derivations.step
+"""
 
 
 def _chosen(registry: Registry, text: str) -> Plan:

@@ -2,7 +2,7 @@
 
 from opfield.interpret.analyze import Analysis, analyze, check_effects
 from opfield.interpret.derive import Derivation, common_steps, derive
-from opfield.interpret.diagram import diagram
+from opfield.interpret.diagram import diagram, divergence_diagram
 from opfield.interpret.disclosure import Breach, check_disclosure, disclosures
 from opfield.interpret.execute import Compiled, compile_plan, execute
 from opfield.interpret.provenance import Origin, provenance
@@ -27,6 +27,7 @@ __all__ = [
     "derive",
     "diagram",
     "disclosures",
+    "divergence_diagram",
     "execute",
     "execute_reusing",
     "provenance",

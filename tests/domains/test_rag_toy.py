@@ -6,8 +6,10 @@ import pytest
 
 import opfield as of
 from opfield.experiment import propose_all
-from opfield_rag import domain, rag_campaign
+from opfield_rag import Spec, domain, rag_campaign
+from opfield_rag.chunking import chunk_spans
 from opfield_rag.gardening import DOCUMENTS, MEANINGS, QUESTIONS
+from opfield_rag.toy import index_chunk, measure_context, rank_chunks
 from tests.domains.trials import Kept, Trials, run_one, run_trials
 
 RECALL = {
@@ -97,8 +99,32 @@ def test_there_are_four_index_artifacts_in_all(trials: Trials) -> None:
 def test_the_build_key_names_what_the_build_reads(trials: Trials) -> None:
     index = trials.kept.read(trials.evidence("chunk-34", "q-mow")["index"])
     corpus = of.seal("ragtoy.corpus/v1", {"documents": [{"id": id, "text": text} for id, text in DOCUMENTS.items()]})
-    assert index["build_key"] == of.digest("ragtoy/build-key/v1", '{"chunk_words":34,"overlap_words":4}', corpus.digest)
+    keys = {label: trials.evidence(label, "q-mow")["derivations"][1]["key"] for label in RECALL}
+    assert index["build_key"] == keys["chunk-34"]
+    assert {keys[label] for label in QUERY_ONLY} == {keys["baseline"]}
+    assert len(set(keys.values())) == 4
     assert index["corpus"] == corpus.digest
+
+
+def test_every_cell_is_what_plain_function_calls_make_of_it(trials: Trials) -> None:
+    """The runner before it executed plans, in a few lines: equal on every cell (§47.7)."""
+    candidates = {each.label: each.spec.payload for each in propose_all(trials.campaign.space)}
+    for (label, case_id, _), result in trials.results.items():
+        spec = Spec.model_validate(candidates.get(label, trials.campaign.space.baseline().payload))
+        (case,) = (each for each in trials.campaign.workload.cases if each.id == case_id)
+        chunks = [
+            index_chunk(document, ordinal, words[start:end])
+            for document in sorted(DOCUMENTS)
+            for words in [DOCUMENTS[document].split()]
+            for ordinal, (start, end) in enumerate(chunk_spans(len(words), spec.chunk_words, spec.overlap_words))
+        ]
+        ranking = rank_chunks(chunks, spec, case.input["query"])
+        context = [(each.chunk.document, each.chunk.words) for each in ranking[: spec.top_k]]
+        assert result.metrics == measure_context(context, len(ranking), case.input["relevant"])
+        told = [
+            (each["document"], each["ordinal"], each["combined"]) for each in trials.evidence(label, case_id)["ranking"]
+        ]
+        assert told == [(each.chunk.document, each.chunk.ordinal, each.combined) for each in ranking]
 
 
 def test_the_same_evidence_gives_the_same_bytes(trials: Trials) -> None:

@@ -44,6 +44,8 @@ EMPTY = (
     "broken_reviews",
     "broken_memberships",
     "candidate_bindings",
+    "derivations",
+    "divergences",
     "awaiting_reviews",
 )
 

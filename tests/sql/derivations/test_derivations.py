@@ -1,0 +1,97 @@
+"""Derivations and divergences: what evidence tells of plans, read where it tells it, and nothing where it does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import opfield as of
+from opfield.cli.app import invoke
+
+CASES = {name: {"n": ix} for ix, name in enumerate(["a", "b", "bytes", "text", "other", "none"])}
+ODD: dict[str, Any] = {"bytes": b"\xff\xfe", "text": "{not json", "other": {"derivations": "all of it", "plan": 3}}
+
+
+def told(trial: of.TrialRequest) -> of.TrialResult:
+    """Share the build with the baseline unless it is changed; on some cases, keep evidence that tells nothing."""
+    case_id = trial.coordinate.case_id
+    if case_id == "none":
+        return of.TrialResult(metrics={"m": 1.0})
+    spec = trial.spec
+    steps = [
+        {"operation": "build/v1", "key": f"build {spec['build']}"},
+        {"operation": "ask/v1", "key": f"ask {spec['build']} {spec['ask']} {case_id}"},
+        {"operation": None, "key": "no operation"},
+    ]
+    evidence = ODD.get(case_id, {"plan": "sha256:p", "derivations": steps})
+    return of.TrialResult(metrics={"m": 1.0}, artifact_id=trial.artifacts.put(evidence, media_type="application/json"))
+
+
+def campaign() -> of.Campaign:
+    return of.declare(
+        "derived",
+        baseline={"build": 1, "ask": 1, "x": 0},
+        candidates={
+            "ask": {"build": 1, "ask": 2},
+            "build": {"build": 2, "ask": 1},
+            "same": {"x": 1},
+        },
+        cases=CASES,
+        run=told,
+        metrics=[of.Metric("m")],
+        policy=of.Policy(gates=(of.coverage(),), prefer="m"),
+        repeats=1,
+    )
+
+
+def test_steps_are_told_in_order_of_the_evidence_that_tells_them(tmp_path: Path) -> None:
+    of.run(campaign(), tmp_path, executor="inline")
+    warehouse = of.open(tmp_path)
+    rows = warehouse.rows("from derivations where arm = 'baseline' order by case_id, step")
+    assert [(row["case_id"], row["step"], row["operation"], row["key"]) for row in rows] == [
+        ("a", 0, "build/v1", "build 1"),
+        ("a", 1, "ask/v1", "ask 1 1 a"),
+        ("b", 0, "build/v1", "build 1"),
+        ("b", 1, "ask/v1", "ask 1 1 b"),
+    ]
+    assert {(row["plan_id"], row["registry_id"]) for row in rows} == {("sha256:p", None)}
+    compared = warehouse.rows(
+        "select label, step, pairs, shared, is_shared from divergences "
+        "join candidates using (campaign_id, candidate_id) order by label, step"
+    )
+    assert [tuple(row.values()) for row in compared] == [
+        ("ask", 0, 2, 2, True),
+        ("ask", 1, 2, 0, False),
+        ("build", 0, 2, 0, False),
+        ("build", 1, 2, 0, False),
+        ("same", 0, 2, 2, True),
+        ("same", 1, 2, 2, True),
+    ]
+
+
+def test_the_command_tells_prefix_and_suffix_and_what_it_cannot_draw(tmp_path: Path, capsys: Any) -> None:
+    of.run(campaign(), tmp_path, executor="inline")
+    where = ["--warehouse", str(tmp_path)]
+    assert invoke(["plan", "compare", *where]) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[1:] == [
+        "ask build/v1 ask/v1 2",
+        "build none build/v1 > ask/v1 2",
+        "same build/v1 > ask/v1 none 2",
+    ]
+    assert invoke(["plan", "compare", "--diagram", "ask", *where]) == 1
+    assert "plan sha256:p is not among the installed ones" in capsys.readouterr().err
+    assert invoke(["plan", "compare", "--diagram", "aks", *where]) == 1
+    assert "no pair of candidate 'aks' tells the derivations of both arms" in capsys.readouterr().err
+
+
+def test_the_retrieval_toy_is_drawn_with_its_common_build_once(tmp_path: Path, capsys: Any) -> None:
+    invoke(["run", "rag", "--repeats", "1", "--warehouse", str(tmp_path)])
+    capsys.readouterr()
+    assert invoke(["plan", "compare", "--diagram", "lexical-1.75", "--warehouse", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    assert [text.count(f"{arm}{ix}[") for arm in ("both", "base", "cand") for ix in range(4)] == [
+        *(1, 1, 0, 0),
+        *(0, 0, 1, 1),
+        *(0, 0, 1, 1),
+    ]
