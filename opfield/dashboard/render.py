@@ -104,7 +104,7 @@ def _signed(value: Any) -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """Return what an expression of a template gives: NULL is unknown, and what hides in a user's text is spelled out."""
+    """Return what an expression of a template gives: NULL as unknown, and what hides in a user's text spelled out."""
     if value is None:
         return UNKNOWN
     return visible(value) if type(value) is str else value
