@@ -31,6 +31,9 @@ from opfield.warehouse.session import read_rows
 LONGEST_LINE: Final = 64 * 2**20
 
 _READ: Final[dict[str, Any]] = {SCHEMAS[kind]: kind for kind in (GeometricSearchRun, CandidateOperatorResult)}
+#: Operator results that are bound before what came of them is added to the landing.
+BATCH: Final = 10_000
+
 _MEMBERS: Final = {"schema", "payload"}
 
 #: Told after each operator result that was bound or refused.
@@ -44,14 +47,17 @@ class Handed:
     Attributes:
         envelope: its envelope.
         kind: class of the record that its schema asks for.
-        record: what its payload says, checked by whoever takes it.
         run_id: run that it claims to be, or to be made for; None where it claims none.
     """
 
     envelope: Envelope
     kind: Any
-    record: object
     run_id: str | None
+
+    @property
+    def record(self) -> object:
+        """What the payload says, checked by whoever takes it; built anew each time, since many are kept at once."""
+        return record_from(self.kind, parse_json(self.envelope.payload))
 
 
 def read_handed(paths: Iterable[Path]) -> Iterator[Handed]:
@@ -87,18 +93,21 @@ def bind_handed(root: Path, handed: Iterable[Handed], *, is_admitting: bool, tol
             landing, "operator_results", [each for each in listed if each.kind is CandidateOperatorResult]
         )
         runs = _settled(landing, "runs", [each for each in listed if each.kind is GeometricSearchRun])
-        of_id: dict[str | None, list[Handed]] = {}
+        of_id: dict[str | None, list[tuple[str, object]]] = {}
         known = {each.run_id for each in runs if each.envelope.is_valid}
         for each in (*runs, *_landed_runs(landing, {each.run_id for each in results} - known)):
-            of_id.setdefault(each.run_id, []).append(each)
-        outcomes: list[Envelope] = []
-        for each in results:
-            found = of_id.get(each.run_id, ()) if each.run_id is not None else ()
-            outcomes += [_outcome(run, each) for run in found] or [_outcome(None, each)]
-            told()
-        landing.add([*(each.envelope for each in (*runs, *results)), *outcomes])
+            of_id.setdefault(each.run_id, []).append((each.envelope.digest, each.record))
+        landing.add([each.envelope for each in runs])
+        landing.con.execute("create temp table asked (row_key varchar)")
         projected = projection_query(load_practice_contract()["bindings"])
-        landing.con.execute(f"create temp table asked as select distinct row_key from ({projected})")
+        for first in range(0, len(results), BATCH):
+            outcomes: list[Envelope] = []
+            for each in results[first : first + BATCH]:
+                found = of_id.get(each.run_id, ()) if each.run_id is not None else ()
+                outcomes += _outcomes(found or ((None, None),), each)
+                told()
+            landing.add([*(each.envelope for each in results[first : first + BATCH]), *outcomes])
+            landing.con.execute(f"insert into asked select row_key from ({projected})")
         if is_admitting:
             decide_admissions(landing, [row["binding_id"] for row in _rows(landing) if row["outcome"] == "bound"])
         return _rows(landing)
@@ -129,13 +138,11 @@ def _handed(line: bytes, place: str) -> Handed:
     if told.get("digest", digest) != digest:
         raise IdentityError(f"{place} bears digest {told['digest']!r}, its content has {digest}; it was altered")
     kind = _READ[schema]
-    record = record_from(kind, payload)
     name = "run_id" if kind is GeometricSearchRun else "geometric_search_run_id"
     claimed = payload.get(name) if isinstance(payload, dict) else None
     return Handed(
-        Envelope(schema, canonical.decode(), digest, is_valid(kind, record)),
+        Envelope(schema, canonical.decode(), digest, is_valid(kind, record_from(kind, payload))),
         kind,
-        record,
         claimed if isinstance(claimed, str) else None,
     )
 
@@ -179,21 +186,17 @@ def _landed_runs(landing: Landing, run_ids: set[str | None]) -> list[Handed]:
 def _stood(kind: Any, row: dict[str, Any], run_id: str | None) -> Handed:
     """Return a record that landed before as if it were handed over."""
     envelope = Envelope(SCHEMAS[kind], row["payload"], row["digest"], row["is_valid"])
-    return Handed(envelope, kind, record_from(kind, parse_json(row["payload"])), run_id)
+    return Handed(envelope, kind, run_id)
 
 
-def _outcome(run: Handed | None, result: Handed) -> Envelope:
-    outcome = bind_operator_result(None if run is None else run.record, result.record)
-    schema = SCHEMAS[type(outcome)]
-    payload = canonical_json(as_json(outcome))
-    return Envelope(
-        schema,
-        payload.decode(),
-        envelope_digest(schema, payload),
-        True,
-        None if run is None else run.envelope.digest,
-        result.envelope.digest,
-    )
+def _outcomes(runs: Iterable[tuple[str | None, object]], result: Handed) -> Iterator[Envelope]:
+    """Yield what comes of a result with each of these runs, which stand beside the digests of their envelopes."""
+    record = result.record
+    for run_digest, run in runs:
+        outcome = bind_operator_result(run, record)
+        schema, payload = SCHEMAS[type(outcome)], canonical_json(as_json(outcome))
+        digest = envelope_digest(schema, payload)
+        yield Envelope(schema, payload.decode(), digest, True, run_digest, result.envelope.digest)
 
 
 def _rows(landing: Landing) -> list[dict[str, Any]]:
