@@ -8,7 +8,7 @@ import pytest
 
 import opfield as of
 from opfield.campaign.audit import audit
-from opfield.campaign.ending import cancel
+from opfield.campaign.ending import cancel, finish_with_failures
 from opfield.campaign.results import AFTERWARDS, ALL_RESULTS, VERDICT_RESULTS, lay_out
 from opfield.campaign.writer import open_writer
 from opfield.cli.app import invoke
@@ -93,6 +93,9 @@ def test_a_warehouse_without_results_reads_as_ever_and_the_next_run_lays_them_ou
     shutil.rmtree(root / "results")
     assert audit(root).findings == ()
     assert of.run(small(run=fails_on_b), root, executor="inline").appended == 0
+    assert content_of(root) == expected
+    shutil.rmtree(root / "results")
+    assert finish_with_failures(root, f"sha256:{folder_of(root).name.removeprefix('campaign=')}").appended == 0
     assert content_of(root) == expected
 
 

@@ -40,6 +40,10 @@ def test_what_is_written_equals_what_the_connection_answers(tmp_path: Path, con:
     assert differing_results(con, tmp_path, CAMPAIGN, NAMES) == []
     assert are_as_written(tmp_path, CAMPAIGN, NAMES)
     assert not are_as_written(tmp_path, CAMPAIGN, NAMES[:1])
+    stray = results_folder(tmp_path, CAMPAIGN) / "more.parquet"
+    stray.touch()
+    assert not are_as_written(tmp_path, CAMPAIGN, NAMES)
+    stray.unlink()
     say(con, 2)
     assert differing_results(con, tmp_path, CAMPAIGN, NAMES) == [*NAMES]
 
