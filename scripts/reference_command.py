@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterator
 from typing import Final
 
 import click
@@ -40,10 +41,18 @@ def pages() -> dict[str, str]:
 
 
 def commands() -> dict[str, click.Command]:
-    """Return every command by its name, sorted."""
-    context = click.Context(cli, info_name="opfield")
-    found = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
-    return {name: command for name, command in found.items() if command is not None}
+    """Return every command by its name, sorted; those of a group by both names."""
+    return dict(_commands_below(cli, ""))
+
+
+def _commands_below(group: click.Group, prefix: str) -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is not None:
+            yield f"{prefix}{name}", command
+        if isinstance(command, click.Group):
+            yield from _commands_below(command, f"{prefix}{name} ")
 
 
 def exit_codes() -> list[tuple[int, str]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from typing import Any
+
+from pydantic import BaseModel
 
 from opfield.core import Envelope, Status, canonical_json, seal
 from opfield.core.execution import Execution
@@ -145,7 +147,7 @@ def _accepts_malformed(registry: Registry, id: str) -> Iterator[str]:
         return
     payload = schema.codec.encode(id, schema.examples[0])
     malformed: list[tuple[str, Any]] = [("a list of it", [payload]), ("an object of it", {"no such field": payload})]
-    if isinstance(payload, dict):
+    if isinstance(payload, dict) and (is_dataclass(schema.examples[0]) or isinstance(schema.examples[0], BaseModel)):
         malformed += [("nothing", None), ("an unknown field", {**payload, "no such field": 1})]
     for what, spoiled in malformed:
         try:

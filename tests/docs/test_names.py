@@ -19,13 +19,13 @@ import pytest
 import opfield
 from opfield import practice
 from opfield.campaign.domains import installed_domain_names, load_domain
-from opfield.cli.app import cli
 from opfield.core import MissingReason
 from opfield.experiment import TrialRequest
 from opfield.ingest import records
 from opfield.ingest.installed import installed_reader_names, load_reader
 from opfield.warehouse.contract import load_contract, load_practice_contract
 from opfield.warehouse.views import load_views
+from scripts import reference_command
 from tests.docs.pages import ROOT, written_pages
 from tests.markdown_blocks import blocks_of
 
@@ -36,9 +36,13 @@ TEXTS = {**written_pages(), **{name: (ROOT / name).read_text(encoding="utf-8") f
 FOREIGN: Final = {
     "how-to/missing-evidence.md": "q3",
     "how-to/plan-size.md": "answers",
+    "how-to/write-a-plugin.md": "reads",
     "how-to/results-you-have.md": "new q6",
     "reference/ingest.md": (
         "doc_id empty_patch grader_error ingested intake_artifact limit_token max_duration no_results pass timeout"
+    ),
+    "reference/worker.md": (
+        "cacheable clears critical_path dependencies effects emits in invalid_output memory_bytes null out plugin reads work"
     ),
     "tutorial/first-campaign.md": "stems",
 }
@@ -127,15 +131,16 @@ def test_only_words_of_others_that_still_stand_on_their_page_are_let_through() -
 
 @cache
 def _commands() -> dict[str, click.Command]:
-    context = click.Context(cli)
-    found = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
-    return {name: command for name, command in found.items() if command is not None}
+    return reference_command.commands()
 
 
 @cache
 def _taken(command: str) -> frozenset[str]:
     """Return the flags that a command takes, those of readers and domains where it hands them on."""
-    taken = {flag for each in _commands()[command].params for flag in (*each.opts, *each.secondary_opts)} | {"--help"}
+    # A group takes what any of its commands takes.
+    within = [each for name, each in _commands().items() if name == command or name.startswith(f"{command} ")]
+    taken = {flag for each in within for param in each.params for flag in (*param.opts, *param.secondary_opts)}
+    taken |= {"--help"}
     if command in ("ingest", "survey"):
         taken |= {_flag(each.name) for name in installed_reader_names() for each in load_reader(name).options}
     if command in ("run", "try", "confirm"):
