@@ -42,7 +42,8 @@ FOREIGN: Final = {
         "doc_id empty_patch grader_error ingested intake_artifact limit_token max_duration no_results pass timeout"
     ),
     "reference/worker.md": (
-        "cacheable clears critical_path dependencies effects emits in invalid_output memory_bytes null out plugin reads work"
+        "cacheable clears critical_path dependencies effects emits in invalid_output memory_bytes null out plugin "
+        "reads work"
     ),
     "tutorial/first-campaign.md": "stems",
 }
