@@ -91,7 +91,7 @@ def test_mean_delta_says_value_bound_and_reason(write: Write, read: Read) -> Non
 
 
 def test_a_gap_without_a_declared_range_names_the_remedy(write: Write, read: Read) -> None:
-    gates = [
+    gates: list[dict[str, Any]] = [
         {"kind": "mean_delta", "metric": "open", "threshold": 0.0},
         {"kind": "mean_delta", "metric": "half", "threshold": 0.0},
         {"kind": "mean_delta", "metric": "declared", "threshold": 0.0},
