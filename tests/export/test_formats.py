@@ -64,7 +64,7 @@ def written(table: pa.Table, form: Form, rows_at_once: int = 100) -> bytes:
     return out.getvalue()
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @example([EXACT, dict.fromkeys(COLUMNS)])
 @given(ROWS)
 def test_parquet_and_arrow_keep_values_and_types(rows: list[dict[str, Any]]) -> None:
@@ -73,7 +73,7 @@ def test_parquet_and_arrow_keep_values_and_types(rows: list[dict[str, Any]]) -> 
     assert pa.ipc.open_file(io.BytesIO(written(table, Form("arrow")))).read_all().equals(table)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @example([EXACT, dict.fromkeys(COLUMNS)])
 @given(ROWS)
 def test_json_lines_keep_every_digit(rows: list[dict[str, Any]]) -> None:
@@ -100,7 +100,7 @@ def test_json_lines_keep_every_digit(rows: list[dict[str, Any]]) -> None:
         assert row["bytes"] is None or base64.b64decode(told["bytes"]) == row["bytes"]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @example([EXACT, dict.fromkeys(COLUMNS)])
 @given(ROWS)
 def test_csv_tells_null_from_empty_text_and_keeps_every_digit(
@@ -128,7 +128,7 @@ def test_csv_tells_null_from_empty_text_and_keeps_every_digit(
         assert row["bytes"] is None or base64.b64decode(told["bytes"]) == row["bytes"]
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(ROWS, st.integers(1, 4))
 def test_the_bytes_do_not_depend_on_how_rows_came(rows: list[dict[str, Any]], rows_at_once: int) -> None:
     for format in ("parquet", "arrow", "csv", "jsonl"):
