@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import opfield as of
+from opfield.interpret import check_closure
 from opfield.plan import copy, identity, permute
 from opfield.plugin import Cost, Effect, Plugin
 from opfield_rag.case import CaseInput
 from opfield_rag.chunking import chunk_spans
 from opfield_rag.gardening import DOCUMENTS
-from opfield_rag.spec import OPTICS, SPEC_SCHEMA, Spec
+from opfield_rag.spec import OPTICS, PATCHES, SPEC_SCHEMA, Spec
 from opfield_rag.toy import Chunk, index_chunk, measure_context, rank_chunks
 
 plugin = Plugin.named("ragtoy", "1", "Retrieval over a corpus that can be read whole.")
@@ -204,6 +205,17 @@ evidence = plugin.plan(
         @ (retrieve >> copy(("ragtoy.retrieval/v1",)) >> (identity(("ragtoy.retrieval/v1",)) @ measure))
     ),
 )
+
+
+@plugin.law
+def patches_declare_what_they_invalidate() -> Iterator[str]:
+    """Check the closure of each advertised patch against the plan of a trial (§22.2)."""
+    operations = {each.descriptor.id: each.descriptor for each in plugin.operations}
+    for patch in PATCHES:
+        try:
+            check_closure(trial, operations, patch.targets, patch.closure)
+        except of.OpfieldError as error:
+            yield f"{patch.id}: {error}"
 
 
 @plugin.law

@@ -1,12 +1,14 @@
 """Interpreters of plans: what one may do, how it looks, where its outputs come from, what it discloses."""
 
 from opfield.interpret.analyze import Analysis, analyze, check_effects
+from opfield.interpret.causality import check_closure, closure, invalidated
 from opfield.interpret.derive import Derivation, common_steps, derive
 from opfield.interpret.diagram import diagram, divergence_diagram
 from opfield.interpret.disclosure import Breach, check_disclosure, disclosures
 from opfield.interpret.execute import Compiled, compile_plan, execute
+from opfield.interpret.obligations import Obligation, obligations
 from opfield.interpret.provenance import Origin, provenance
-from opfield.interpret.reuse import Reused, execute_reusing
+from opfield.interpret.reuse import Reused, execute_reusing, replay
 from opfield.interpret.wiring import Step, Wire, Wiring, wiring
 
 __all__ = [
@@ -14,14 +16,17 @@ __all__ = [
     "Breach",
     "Compiled",
     "Derivation",
+    "Obligation",
     "Origin",
     "Reused",
     "Step",
     "Wire",
     "Wiring",
     "analyze",
+    "check_closure",
     "check_disclosure",
     "check_effects",
+    "closure",
     "common_steps",
     "compile_plan",
     "derive",
@@ -30,6 +35,9 @@ __all__ = [
     "divergence_diagram",
     "execute",
     "execute_reusing",
+    "invalidated",
+    "obligations",
     "provenance",
+    "replay",
     "wiring",
 ]

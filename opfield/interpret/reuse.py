@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 
 from opfield.core import Envelope, Status, check_envelope
@@ -31,6 +31,29 @@ class Reused:
     execution: Execution
     ran: tuple[str, ...]
     reused: tuple[str, ...]
+
+
+def replay(
+    plan: Plan, registry: Registry, inputs: Sequence[Envelope], kept: Mapping[str, Sequence[Envelope]]
+) -> Execution:
+    """Return what a plan made of envelopes, from what was kept under its derivation keys alone; nothing runs.
+
+    It needs no determinism: what a stochastic operation gave is retained material, and replaying it claims no more
+    (§40.2). What was not kept, or does not verify, is an infrastructure failure that names the operation and its key.
+
+    Raises:
+        PlanError: where the inputs are not those of the plan, or listing every fault of the plan.
+    """
+    derivation = derive(plan, registry.descriptors, inputs)
+    for step, key in zip(derivation.graph.steps, derivation.keys, strict=True):
+        if not _verifies(kept.get(key, ()), step.operation.outputs):
+            message = f"nothing that verifies was kept of operation {step.operation.id} under {key}"
+            return failed(Status.INFRASTRUCTURE_FAILURE, "not_kept", message)
+    outputs = (
+        inputs[wire.index] if wire.source is None else kept[derivation.keys[wire.source]][wire.index]
+        for wire in derivation.graph.outputs
+    )
+    return Execution(Status.SUCCESS, tuple(outputs))
 
 
 def execute_reusing(plan: Plan, registry: Registry, inputs: Sequence[Envelope], shelf: Shelf) -> Reused:

@@ -27,17 +27,19 @@ class Registry:
         schemas: schemas by id.
         operations: operations by id.
         plans: plans by `plugin.name`.
+        laws: names of the laws that held, by plugin id.
     """
 
     manifests: Mapping[str, Manifest] = field(default_factory=dict)
     schemas: Mapping[str, Schema] = field(default_factory=dict)
     operations: Mapping[str, Operation] = field(default_factory=dict)
     plans: Mapping[str, Plan] = field(default_factory=dict)
+    laws: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     descriptors: Mapping[str, OperationDescriptor] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Close the mappings, and gather the descriptors, which plans are checked and folded against."""
-        for name in ("manifests", "schemas", "operations", "plans"):
+        for name in ("manifests", "schemas", "operations", "plans", "laws"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         told = {id: each.descriptor for id, each in self.operations.items()}
         object.__setattr__(self, "descriptors", MappingProxyType(told))
@@ -68,6 +70,7 @@ class Registry:
             {**self.schemas, **{each.id: each for each in plugin.schemas}},
             {**self.operations, **{each.descriptor.id: each for each in plugin.operations}},
             {**self.plans, **{f"{plugin.manifest.id}.{name}": each for name, each in plugin.plans}},
+            {**self.laws, plugin.manifest.id: tuple(name for name, _ in plugin.laws)},
         )
 
     @property
