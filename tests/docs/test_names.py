@@ -171,7 +171,8 @@ def _vocabulary() -> frozenset[str]:
     views = load_views()
     words = {*_columns(), *views.relations, *views.gate_kinds, *set().union(*_columns().values())}
     words |= {option for taken in views.gate_takes.values() for option in taken or ()}
-    words |= {*opfield.__all__, *_commands(), *installed_reader_names(), *installed_domain_names()}
+    words |= {word for name in _commands() for word in name.split()}
+    words |= {*opfield.__all__, *installed_reader_names(), *installed_domain_names()}
     words |= {"opfield", *(path.name for path in (ROOT / "domains").iterdir())}
     words |= {each.value for each in opfield.Status} | {each.value for each in MissingReason}
     words |= {re.split(r"[<>=;\[ ]", each)[0] for each in _packages()} | PROJECT["optional-dependencies"].keys()
