@@ -52,6 +52,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.statistics
 	$(BIN)/python -m benchmarks.record
 	$(BIN)/python -m benchmarks.resume
+	$(BIN)/python -m benchmarks.report
 
 # The documentation as pages to open, in dist/docs.
 docs: $(READY)

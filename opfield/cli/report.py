@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import click
 
-from opfield.cli.options import campaign_argument, warehouse_option
+from opfield.cli.options import campaign_argument, json_option, warehouse_option
 from opfield.cli.render import say
 from opfield.errors import OpfieldError
 from opfield.warehouse.session import open_warehouse
@@ -39,6 +39,7 @@ _MOST_BYTES: Final = 256 << 20
     help="Compare a report that was made before, byte by byte, with what the warehouse gives now.",
 )
 @warehouse_option
+@json_option
 def report_command(
     campaign: str | None,
     output: Path | None,
@@ -46,17 +47,20 @@ def report_command(
     no_content: bool,
     verify: Path | None,
     warehouse: Path | None,
+    as_json: bool,
 ) -> int:
     """Write a campaign's report: one page that opens offline; of the latest campaign where none is named.
 
     The same evidence gives the same bytes. A report names the digest of what it says, and `--verify` checks it.
     """
     if verify is not None:
-        if campaign or output or form or no_content:
+        if campaign or output or form or no_content or as_json:
             raise click.UsageError("--verify takes a report and nothing beside it but --warehouse")
         _verify(verify, warehouse)
         return 0
-    chosen = form or _form_of(output)
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json and --format {form} ask for two things; leave one out")
+    chosen = "json" if as_json else form or _form_of(output)
     opened = open_warehouse(warehouse, is_snapshot=True)
     made, digest = _made(opened.root, opened.campaign_id(campaign), chosen, has_texts=not no_content)
     if output is None:

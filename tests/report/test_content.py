@@ -243,9 +243,11 @@ def numbers_of(content: Mapping[str, Any]) -> list[float]:
 
 def test_long_texts_are_cut_with_their_length_stated(made: Make) -> None:
     campaign = made("hostile")
-    (whole, *_) = cells_of(campaign).filter(pl.col("status") == "domain_failure")["failure_message"].to_list()
-    message = campaign.rows("failing_cells")[0]["failure_message"]
-    assert message == f"{whole[:600]}… ({len(whole)} characters)"
+    whole = dict(pl.read_parquet(campaign.root / "cases" / "*" / "*.parquet")["case_id", "input"].iter_rows())
+    inputs = [row for row in campaign.rows("extremes") if row["kind"] == "loss"]
+    assert inputs
+    for row in inputs:
+        assert row["input"] == f"{whole[row['case_id']][:1500]}… ({len(whole[row['case_id']])} characters)"
     large = [each for each in campaign.content["artifacts"] if each["size_bytes"] > 3_000_000]
     assert large
     assert all(each["text"].endswith("characters)") and len(each["text"]) < 4100 for each in large)

@@ -46,7 +46,7 @@ def test_a_report_of_other_evidence_is_told_apart(capfd: Capture, made: Make, tm
 
 
 def test_results_go_to_stdout_and_nothing_else_does(capfd: Capture, made: Make) -> None:
-    out, err = told(capfd, "report", "--format", "json", "--no-content", "--warehouse", made("win").root)
+    out, err = told(capfd, "report", "--json", "--no-content", "--warehouse", made("win").root)
     content = json.loads(out)
     assert content["has_texts"] is False
     assert err == ""
@@ -87,6 +87,10 @@ def test_what_is_no_report_cannot_be_verified(capfd: Capture, made: Make, tmp_pa
     (tmp_path / "file").write_bytes(content)
     _, err = told(capfd, "report", "--verify", tmp_path / "file", "--warehouse", made("win").root, code=1)
     assert "it is no report of opfield" in err
+
+
+def test_two_formats_at_once_are_refused(capfd: Capture) -> None:
+    assert "ask for two things" in told(capfd, "report", "--json", "--format", "md", code=2)[1]
 
 
 def test_verification_takes_nothing_else(capfd: Capture, tmp_path: Path) -> None:
