@@ -7,7 +7,6 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 import opfield as of
-from opfield_rag.spec import Spec
 
 
 class CaseInput(BaseModel):
@@ -49,15 +48,3 @@ def read_case(trial: of.TrialRequest, corpus: str) -> CaseInput:
     case = CaseInput.model_validate(trial.case)
     check_corpus(corpus, case.corpus)
     return case
-
-
-def build_key(domain: str, spec: Spec, corpus: str) -> str:
-    """Return the identity of what a build reads: chunk size, overlap and corpus, and nothing else (§36.7).
-
-    Args:
-        domain: role of the digest; one for each way of building.
-        spec: the configuration.
-        corpus: identity of the corpus.
-    """
-    read = {"chunk_words": spec.chunk_words, "overlap_words": spec.overlap_words}
-    return of.digest(domain, of.canonical_json(read), corpus)

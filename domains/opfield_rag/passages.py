@@ -20,13 +20,16 @@ import numpy as np
 import numpy.typing as npt
 
 import opfield as of
+from opfield.interpret import derive
+from opfield.plan import primitive
+from opfield.plugin import Effect, OperationDescriptor
 from opfield_rag.beir import Document, corpus_digest, read_documents
-from opfield_rag.case import build_key, check_corpus, read_case
+from opfield_rag.case import check_corpus, read_case
 from opfield_rag.chunking import chunk_spans
 from opfield_rag.hashing import DIMENSIONS, SparseVector, hashed_vector, word_features
 from opfield_rag.measures import CUTOFF, ndcg, recall, reciprocal_rank, relevant_documents
 from opfield_rag.shelf import Shelf
-from opfield_rag.spec import Spec
+from opfield_rag.spec import SPEC_SCHEMA, Spec
 from opfield_rag.words import content_words
 
 Floats = npt.NDArray[np.float64]
@@ -37,7 +40,20 @@ DEPTH: Final = 100
 
 BM25: Final = {"method": "lucene", "k1": 1.2, "b": 0.75}
 
-BUILD_DOMAIN: Final = "rag/build-key/v1"
+#: What a build is, declared: its matrices live in memory and pass no wire, but what it reads decides what is reused.
+CHUNK: Final = OperationDescriptor(
+    "rag.chunk/v1", "rag", "1", (SPEC_SCHEMA, "rag.corpus/v1"), ("rag.chunks/v1",),
+    dependencies=("index.chunk",),
+    reads=(f"{SPEC_SCHEMA}#chunk_words", f"{SPEC_SCHEMA}#overlap_words"),
+)  # fmt: skip
+INDEX: Final = OperationDescriptor(
+    "rag.index/v1", "rag", "1", ("rag.chunks/v1",), ("rag.index/v1",),
+    effects=(Effect.CPU, Effect.ARTIFACT_WRITE),
+    dependencies=("index.lexical", "index.vector"),
+)  # fmt: skip
+BUILD: Final = primitive(CHUNK) >> primitive(INDEX)
+_BUILD_OPERATIONS: Final = {each.id: each for each in (CHUNK, INDEX)}
+
 INDEX_SCHEMA: Final = "rag.index/v1"
 TRIAL_SCHEMA: Final = "rag.trial/v1"
 
@@ -149,8 +165,19 @@ def load_corpus(folder: Path, digest: str) -> Corpus:
     return corpus
 
 
-def build_index(corpus: Corpus, spec: Spec) -> Index:
-    """Chunk and index a corpus; reads chunk size and overlap only."""
+def build_key(spec: Spec, corpus: str) -> str:
+    """Return the derivation key of the index: the identity of what a build is and of what it declares to read.
+
+    Args:
+        spec: the configuration.
+        corpus: identity of the corpus.
+    """
+    inputs = [of.seal(SPEC_SCHEMA, spec), of.seal("rag.corpus/v1", corpus)]
+    return derive(BUILD, _BUILD_OPERATIONS, inputs).keys[-1]
+
+
+def build_index(corpus: Corpus, spec: Spec, key: str) -> Index:
+    """Chunk and index a corpus, under the build key; reads of the configuration what `CHUNK` declares."""
     chunks: list[list[int]] = []
     sizes: list[int] = []
     bounds = [0]
@@ -170,7 +197,6 @@ def build_index(corpus: Corpus, spec: Spec) -> Index:
         vector = text_vector(corpus.term_vectors, chunk)
         buckets[:, position] = vector
         lengths[position] = math.sqrt(vector @ vector)
-    key = build_key(BUILD_DOMAIN, spec, corpus.digest)
     description = {
         "build_key": key,
         "corpus": corpus.digest,
@@ -285,8 +311,8 @@ class PassageRunner:
         spec = Spec.model_validate(trial.spec)
         case = read_case(trial, self.corpus)
         corpus, _ = _CORPORA.get(self.corpus, lambda: load_corpus(Path(self.folder), self.corpus))
-        key = build_key(BUILD_DOMAIN, spec, self.corpus)
-        index, is_reused = _INDEXES.get(key, lambda: build_index(corpus, spec))
+        key = build_key(spec, self.corpus)
+        index, is_reused = _INDEXES.get(key, lambda: build_index(corpus, spec, key))
         scores = score_chunks(index, corpus, spec, case.query)
         ranking = rank_documents(index, scores)
         context = rank_context(index, scores, spec.top_k)

@@ -19,9 +19,10 @@ import pytest
 
 import opfield as of
 from opfield.experiment import propose_all
+from opfield.testing import recording
 from opfield_rag import Spec, rag_campaign
-from opfield_rag.beir import read_collection, read_documents
-from opfield_rag.passages import DEPTH, PassageRunner, build_index, load_corpus, score_chunks
+from opfield_rag.beir import corpus_digest, read_collection, read_documents
+from opfield_rag.passages import CHUNK, DEPTH, PassageRunner, build_index, build_key, load_corpus, score_chunks
 from opfield_rag.words import content_words
 from tests.domains.trials import Kept, Trials, run_one, run_trials
 
@@ -140,7 +141,7 @@ def test_rankings_are_documents_by_their_best_chunk(small: Trials) -> None:
 def test_each_channel_is_divided_by_its_best_score(collection: Path) -> None:
     corpus = load_corpus(collection, read_collection(collection).corpus)
     spec = Spec(lexical_weight=3, vector_weight=0.5)
-    scores = score_chunks(build_index(corpus, spec), corpus, spec, "lift of wings")
+    scores = score_chunks(build_index(corpus, spec, "key"), corpus, spec, "lift of wings")
     for channel in (scores.lexical, scores.vector):
         assert (channel.min(), channel.max()) == (0, 1)
     assert np.array_equal(scores.combined, 3 * scores.lexical + 0.5 * scores.vector)
@@ -221,6 +222,19 @@ def test_the_folder_is_no_part_of_the_identity(collection: Path, tmp_path: Path)
     after = rag_campaign(data=elsewhere)
     assert after.workload == before.workload
     assert (after.name, after.metrics, after.policy) == (before.name, before.metrics, before.policy)
+
+
+def test_a_build_reads_what_it_declares_and_its_key_covers_just_that(collection: Path) -> None:
+    corpus = load_corpus(collection, corpus_digest(read_documents(collection)))
+    read: set[str] = set()
+    build_index(corpus, recording(Spec(chunk_words=9, overlap_words=2), read), "key")
+    declared = {each.rpartition("#")[2] for each in CHUNK.reads}
+    assert read == declared
+    changes = {"chunk_words": 9, "overlap_words": 2, "lexical_weight": 2.0, "vector_weight": 3.0, "top_k": 7}
+    keys = {name: build_key(Spec.model_validate({name: value}), corpus.digest) for name, value in changes.items()}
+    before = build_key(Spec(), corpus.digest)
+    assert {name for name, key in keys.items() if key != before} == declared
+    assert build_key(Spec(), "sha256:other") != before
 
 
 def test_a_missing_library_names_the_remedy(collection: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,45 @@
+"""What reuse by derivation keys saves on a retrieval collection: the same campaign with and without, in one run.
+
+    python -m benchmarks.reuse FOLDER [QUERIES]
+
+FOLDER is in BEIR layout, such as Cranfield. Without reuse every trial builds its own index.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from unittest.mock import patch
+
+import opfield as of
+from opfield_rag import passages, rag_campaign
+
+
+def measured(campaign: of.Campaign) -> tuple[float, int, list[dict[str, object]]]:
+    """Return the seconds that a campaign took, the builds that it did, and its comparisons."""
+    with patch.object(passages, "build_index", wraps=passages.build_index) as build:
+        with tempfile.TemporaryDirectory() as folder:
+            started = time.perf_counter()
+            of.run(campaign, folder, executor="inline")
+            took = time.perf_counter() - started
+            rows = of.open(folder).rows("select * exclude (campaign_id) from comparisons order by candidate_id, metric")
+    return took, build.call_count, rows
+
+
+def main(folder: Path, queries: int) -> None:
+    """Measure, and print."""
+    campaign = rag_campaign(data=folder, limit=queries)
+    reusing = measured(campaign)
+    with patch.object(passages._INDEXES, "get", lambda _key, build: (build(), False)):
+        fresh = measured(campaign)
+    assert reusing[2] == fresh[2], "reuse changed a comparison"
+    print(
+        f"{queries} queries: with reuse {reusing[0]:.1f} s and {reusing[1]} builds, without {fresh[0]:.1f} s and {fresh[1]}"
+    )
+    print(f"reuse takes {reusing[0] / fresh[0]:.2f} of the time; every comparison is equal")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 20)
