@@ -19,12 +19,14 @@ from opfield_rag import passages, rag_campaign
 
 def measured(campaign: of.Campaign) -> tuple[float, int, list[dict[str, object]]]:
     """Return the seconds that a campaign took, the builds that it did, and its comparisons."""
-    with patch.object(passages, "build_index", wraps=passages.build_index) as build:
-        with tempfile.TemporaryDirectory() as folder:
-            started = time.perf_counter()
-            of.run(campaign, folder, executor="inline")
-            took = time.perf_counter() - started
-            rows = of.open(folder).rows("select * exclude (campaign_id) from comparisons order by candidate_id, metric")
+    with (
+        patch.object(passages, "build_index", wraps=passages.build_index) as build,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        started = time.perf_counter()
+        of.run(campaign, folder, executor="inline")
+        took = time.perf_counter() - started
+        rows = of.open(folder).rows("select * exclude (campaign_id) from comparisons order by candidate_id, metric")
     return took, build.call_count, rows
 
 
@@ -35,9 +37,8 @@ def main(folder: Path, queries: int) -> None:
     with patch.object(passages._INDEXES, "get", lambda _key, build: (build(), False)):
         fresh = measured(campaign)
     assert reusing[2] == fresh[2], "reuse changed a comparison"
-    print(
-        f"{queries} queries: with reuse {reusing[0]:.1f} s and {reusing[1]} builds, without {fresh[0]:.1f} s and {fresh[1]}"
-    )
+    print(f"{queries} queries, with reuse: {reusing[0]:.1f} s, {reusing[1]} builds")
+    print(f"{queries} queries, without: {fresh[0]:.1f} s, {fresh[1]} builds")
     print(f"reuse takes {reusing[0] / fresh[0]:.2f} of the time; every comparison is equal")
 
 
