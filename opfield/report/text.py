@@ -88,7 +88,7 @@ def seconds(value: float | None) -> str:
     """Return a time in the unit that suits it.
 
     >>> seconds(0.0021), seconds(75.0), seconds(None)
-    ('0.002 s', '1.2 min', 'unknown')
+    ('0.0021 s', '1.2 min', 'unknown')
     """
     if value is None:
         return UNKNOWN
