@@ -10,7 +10,7 @@ import click
 from opfield.cli.options import campaign_argument, json_option, warehouse_option
 from opfield.cli.render import out, print_facts, print_json, print_table, say
 from opfield.core.operation import Effect
-from opfield.errors import OpfieldError
+from opfield.errors import OpfieldError, PlanError, unknown_name
 from opfield.interpret import (
     analyze,
     check_disclosure,
@@ -133,18 +133,26 @@ def check_command(plan: str, allow: tuple[str, ...], bears: tuple[str, ...], det
     registry = installed_registry()
     chosen = _chosen(registry, plan)
     told = analyze(chosen, registry.descriptors)
-    if allow:
-        check_effects(told, [Effect(each) for each in allow])
-    if deterministic and not told.is_deterministic:
-        lacking = [name for name in told.operations if not registry.descriptors[name].is_deterministic]
-        raise click.ClickException(f"not deterministic: {', '.join(lacking)}")
     classes: dict[str, list[str]] = {}
     for each in bears:
         schema, sign, data_class = each.rpartition("=")
         if not sign or schema not in chosen.inputs:
             raise click.UsageError(f"--bears {each!r}: write SCHEMA=CLASS with a schema of {', '.join(chosen.inputs)}")
         classes.setdefault(schema, []).append(data_class)
-    check_disclosure(chosen, registry.descriptors, classes)
+    reasons: list[str] = []
+    if deterministic and not told.is_deterministic:
+        lacking = [name for name in told.operations if not registry.descriptors[name].is_deterministic]
+        reasons.append(f"not every operation claims to be deterministic: {', '.join(lacking)}")
+    try:
+        check_effects(told, [Effect(each) for each in allow] if allow else set(Effect))
+    except PlanError as error:
+        reasons.append(str(error))
+    try:
+        check_disclosure(chosen, registry.descriptors, classes)
+    except PlanError as error:
+        reasons.append(str(error))
+    if reasons:
+        raise PlanError("; ".join(reasons))
     say(f"{plan_id(chosen)} may run: {len(told.operations)} operations, {', '.join(told.effects) or 'no effects'}")
     return 0
 
@@ -178,7 +186,12 @@ def _divergence(opened: Warehouse, campaign_id: str, label: str) -> str:
     """Return the flowchart of a candidate's and the baseline's plan over the first pair that tells both."""
     rows = opened.rows(_FIRST_PAIR, [campaign_id, label])
     if not rows:
-        raise OpfieldError(f"no pair of candidate {label!r} tells the derivations of both arms; see `opfield status`")
+        known = [
+            row["label"] for row in opened.rows("select label from candidates where campaign_id = $1", [campaign_id])
+        ]
+        if label not in known:
+            raise unknown_name("candidate", label, known)
+        raise OpfieldError(f"no pair of candidate {label!r} tells the derivations of both arms by one plan")
     registry = installed_registry()
     (told,) = {row["plan_id"] for row in rows}
     plan = next((each for each in registry.plans.values() if plan_id(each) == told), None)
@@ -223,7 +236,7 @@ order by derivations.step
 
 
 def _chosen(registry: Registry, text: str) -> Plan:
-    """Return the registered plan of that name, or the plan that the term describes, checked against the registry."""
+    """Return the registered plan of that name, or the plan that the term describes."""
     if "(" not in text:
         return registry.plan(text)
     return parse_plan(text)

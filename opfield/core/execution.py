@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from opfield.core.envelope import Envelope
@@ -42,7 +42,7 @@ class Execution:
     outputs: tuple[Envelope, ...] = ()
     observations: tuple[Observation, ...] = ()
     failure: Failure | None = None
-    seconds: float = 0.0
+    seconds: float = field(default=0.0, compare=False)
 
 
 def failed(status: Status, code: str, message: str, observations: tuple[Observation, ...] = ()) -> Execution:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
@@ -28,6 +27,10 @@ class Effect(StrEnum):
     STATE = "state"
 
 
+#: No estimate is larger; the sum over a plan then still has a canonical form.
+_MOST: Final = 10**15
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What an operation is expected to use; estimates, in units that the plugins of one registry agree on.
@@ -50,8 +53,10 @@ class Cost:
         """
         for name in ("work", "critical_path", "memory_bytes"):
             amount = getattr(self, name)
-            if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 <= amount < math.inf:
-                raise DeclarationError(f"{name} {amount!r} is no amount; use a finite number, 0 or greater")
+            is_number = isinstance(amount, int if name == "memory_bytes" else int | float)
+            if isinstance(amount, bool) or not is_number or not 0 <= amount <= _MOST:
+                kind = "whole number" if name == "memory_bytes" else "number"
+                raise DeclarationError(f"{name} {amount!r} is no amount; use a {kind} from 0 to {_MOST:g}")
         if self.critical_path > self.work:
             raise DeclarationError(
                 f"critical path {self.critical_path} is longer than the whole work of {self.work}; it is a part of it"
@@ -103,6 +108,9 @@ class OperationDescriptor:
         """
         for what, text in (("operation id", self.id), ("plugin id", self.plugin), ("version", self.version)):
             check_label(what, text)
+        for what in ("inputs", "outputs", "effects", "dependencies", "reads", "emits", "clears", "admits"):
+            if isinstance(getattr(self, what), str):
+                raise DeclarationError(f"{what} of operation {self.id} are a list of texts, not one text")
         for schema in (*self.inputs, *self.outputs):
             check_label("schema", schema)
         for what in ("dependencies", "reads", "emits", "clears", "admits"):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from opfield.core.operation import Effect, OperationDescriptor
-from opfield.errors import PlanError
+from opfield.errors import PlanError, unknown_name
 from opfield.interpret.wiring import Wire, Wiring, wiring
 from opfield.plan import Plan
 
@@ -57,10 +57,13 @@ def disclosures(
         inputs: data classes that the plan's inputs bear, by schema.
 
     Raises:
+        UnknownNameError: for a schema that is none of the plan's inputs.
         PlanError: listing every fault of the plan.
     """
     graph = wiring(plan, operations)
     given = inputs or {}
+    for schema in sorted(given.keys() - set(plan.inputs)):
+        raise unknown_name("input of the plan", schema, plan.inputs)
     # Steps stand after what they take from, so that the classes of their inputs are known.
     borne: list[frozenset[str]] = []
 

@@ -13,12 +13,13 @@ from concurrent.futures import Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 
 from opfield.core import Envelope, Status, check_envelope
 from opfield.core.execution import Execution, Observation, failed
 from opfield.core.operation import OperationDescriptor, Port
 from opfield.errors import OpfieldError
-from opfield.plan import Plan, fold
+from opfield.plan import Plan, fold, normalize
 from opfield.plan.term import port_text
 from opfield.plugin import Registry
 from opfield.plugin.running import run_operation
@@ -64,7 +65,7 @@ class Compiled:
 
 
 def compile_plan(plan: Plan, registry: Registry, executor: Executor | None = None) -> Compiled:
-    """Return a plan ready to run.
+    """Return a plan ready to run; branches of observations are those of its normal form.
 
     Args:
         plan: the plan.
@@ -75,7 +76,7 @@ def compile_plan(plan: Plan, registry: Registry, executor: Executor | None = Non
         PlanError: listing every fault of the plan.
     """
     algebra = _Executing(registry, executor)
-    return Compiled(plan.inputs, plan.outputs, fold(plan, algebra, registry.descriptors))
+    return Compiled(plan.inputs, plan.outputs, fold(normalize(plan), algebra, registry.descriptors))
 
 
 def execute(plan: Plan, registry: Registry, inputs: Sequence[Envelope], executor: Executor | None = None) -> Execution:
@@ -125,7 +126,7 @@ class _Executing:
 
     def tensor(self, inputs: Port, outputs: Port, parts: Sequence[_Arrow]) -> _Arrow:  # noqa: ARG002  the algebra's form
         beside = tuple(parts)
-        cuts = [sum(part.width for part in beside[:ix]) for ix in range(len(beside))]
+        cuts = [0, *accumulate(part.width for part in beside)][:-1]
 
         def run(frame: _Frame, branch: _Branch) -> Execution:
             begun: list[Callable[[], Execution]] = [

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from opfield.core import Envelope, Status, check_envelope
 from opfield.core.execution import Execution, Observation, failed
 from opfield.errors import OpfieldError
-from opfield.interpret.derive import derive
-from opfield.interpret.wiring import Wire
+from opfield.interpret.derive import source_key, step_key, wiring_over
+from opfield.interpret.wiring import Wire, Wiring
 from opfield.plan import Plan
 from opfield.plugin import Registry
 from opfield.plugin.running import run_operation
@@ -23,7 +24,7 @@ class Reused:
     """An execution with what it did not have to make.
 
     Attributes:
-        execution: the outcome; its observations are those of what ran.
+        execution: the outcome; its observations are those of what ran, without branches.
         ran: ids of the operations that ran, in order.
         reused: ids of the operations whose kept outputs stood for them, in order.
     """
@@ -31,6 +32,40 @@ class Reused:
     execution: Execution
     ran: tuple[str, ...]
     reused: tuple[str, ...]
+
+
+class _Making:
+    """What a plan made so far, step after step, with the key of the step that comes next."""
+
+    def __init__(self, graph: Wiring, inputs: Sequence[Envelope]) -> None:
+        self.graph = graph
+        self.inputs = inputs
+        self.made: list[tuple[Envelope, ...]] = []
+        self._keys: list[str] = []
+
+    def at(self, wire: Wire) -> Envelope:
+        """Return what a wire carries."""
+        return self.inputs[wire.index] if wire.source is None else self.made[wire.source][wire.index]
+
+    def key(self) -> str:
+        """Return the key of the next step."""
+        ix = len(self.made)
+        return step_key(self.graph, ix, [self._source(wire, ix) for wire in self.graph.steps[ix].inputs])
+
+    def add(self, key: str, outputs: tuple[Envelope, ...]) -> None:
+        """Say what the next step made."""
+        self._keys.append(key)
+        self.made.append(outputs)
+
+    def outputs(self) -> tuple[Envelope, ...]:
+        """Return what the whole plan made."""
+        return tuple(self.at(wire) for wire in self.graph.outputs)
+
+    def _source(self, wire: Wire, ix: int) -> str:
+        # What gives other outputs each time is no ground for a key; the output that was there is.
+        if wire.source is not None and not self.graph.steps[wire.source].operation.is_deterministic:
+            return self.at(wire).digest
+        return source_key(wire, self.graph.steps[ix], self.inputs, self._keys)
 
 
 def replay(
@@ -44,67 +79,68 @@ def replay(
     Raises:
         PlanError: where the inputs are not those of the plan, or listing every fault of the plan.
     """
-    derivation = derive(plan, registry.descriptors, inputs)
-    for step, key in zip(derivation.graph.steps, derivation.keys, strict=True):
-        if not _verifies(kept.get(key, ()), step.operation.outputs):
+    making = _Making(wiring_over(plan, registry.descriptors, inputs), inputs)
+    problem = _altered(inputs)
+    if problem is not None:
+        return problem
+    for step in making.graph.steps:
+        key = making.key()
+        found = kept.get(key, ())
+        if not _verifies(found, step.operation.outputs):
             message = f"nothing that verifies was kept of operation {step.operation.id} under {key}"
             return failed(Status.INFRASTRUCTURE_FAILURE, "not_kept", message)
-    outputs = (
-        inputs[wire.index] if wire.source is None else kept[derivation.keys[wire.source]][wire.index]
-        for wire in derivation.graph.outputs
-    )
-    return Execution(Status.SUCCESS, tuple(outputs))
+        making.add(key, tuple(found))
+    return Execution(Status.SUCCESS, making.outputs())
 
 
 def execute_reusing(plan: Plan, registry: Registry, inputs: Sequence[Envelope], shelf: Shelf) -> Reused:
     """Return what a plan makes of envelopes, from a shelf where it can, and put on the shelf what ran.
 
-    Only operations that claim to be cacheable are taken from the shelf and put there, and only what verifies: a kept
-    envelope that was altered, or has another schema, is made again. Failures are never kept.
+    Only operations that claim to be cacheable are taken from the shelf, and only what verifies: a kept envelope that
+    was altered, or has another schema, is made again. Whatever ran is put there, so that it can be replayed; failures
+    are not.
 
     Raises:
         PlanError: where the inputs are not those of the plan, or listing every fault of the plan; nothing was run.
     """
-    derivation = derive(plan, registry.descriptors, inputs)
-    made: list[tuple[Envelope, ...]] = []
+    making = _Making(wiring_over(plan, registry.descriptors, inputs), inputs)
+    problem = _altered(inputs)
+    if problem is not None:
+        return Reused(problem, (), ())
     ran: list[str] = []
     reused: list[str] = []
     told: list[Observation] = []
+    for step in making.graph.steps:
+        operation, key = step.operation, making.key()
+        kept = shelf.get(key) if operation.is_cacheable else None
+        if kept is not None and _verifies(kept, operation.outputs):
+            making.add(key, tuple(kept))
+            reused.append(operation.id)
+            continue
+        taken = [making.at(wire) for wire in step.inputs]
+        done = run_operation(registry, registry.operations[operation.id], taken)
+        ran.append(operation.id)
+        told += done.observations
+        if done.status is not Status.SUCCESS:
+            return Reused(Execution(done.status, (), tuple(told), done.failure), tuple(ran), tuple(reused))
+        making.add(key, done.outputs)
+        shelf[key] = done.outputs
+    return Reused(Execution(Status.SUCCESS, making.outputs(), tuple(told)), tuple(ran), tuple(reused))
 
-    def at(wire: Wire) -> Envelope:
-        return inputs[wire.index] if wire.source is None else made[wire.source][wire.index]
 
+def _altered(inputs: Sequence[Envelope]) -> Execution | None:
+    """Return the failure that inputs are which do not verify; None where they do."""
     try:
         for each in inputs:
             check_envelope(each)
     except OpfieldError as error:
-        return Reused(failed(Status.INFRASTRUCTURE_FAILURE, "invalid_input", str(error)), (), ())
-    for step, key in zip(derivation.graph.steps, derivation.keys, strict=True):
-        operation = step.operation
-        kept = shelf.get(key) if operation.is_cacheable else None
-        if kept is not None and _verifies(kept, operation.outputs):
-            made.append(kept)
-            reused.append(operation.id)
-            continue
-        done = run_operation(registry, registry.operations[operation.id], [at(wire) for wire in step.inputs])
-        ran.append(operation.id)
-        told += done.observations
-        if done.status is not Status.SUCCESS:
-            failure = Execution(done.status, (), tuple(told), done.failure)
-            return Reused(failure, tuple(ran), tuple(reused))
-        made.append(done.outputs)
-        if operation.is_cacheable:
-            shelf[key] = done.outputs
-    outputs = tuple(at(wire) for wire in derivation.graph.outputs)
-    return Reused(Execution(Status.SUCCESS, outputs, tuple(told)), tuple(ran), tuple(reused))
+        return failed(Status.INFRASTRUCTURE_FAILURE, "invalid_input", str(error))
+    return None
 
 
-def _verifies(kept: Sequence[Envelope], port: Sequence[str]) -> bool:
+def _verifies(kept: Any, port: Sequence[str]) -> bool:
+    if not isinstance(kept, tuple | list) or not all(isinstance(each, Envelope) for each in kept):
+        return False
     if tuple(each.schema for each in kept) != tuple(port):
         return False
-    try:
-        for each in kept:
-            check_envelope(each)
-    except OpfieldError:
-        return False
-    return True
+    return _altered(kept) is None

@@ -80,7 +80,11 @@ class Host:
             DeclarationError: where a descriptor is none.
         """
         with self._lock:
-            self._started()
+            try:
+                self._started()
+            except OpfieldError:
+                self._end()
+                raise
             return tuple(self._operation(each) for _, each in sorted(self._known.items()))
 
     def call(self, operation: str, inputs: Sequence[Envelope]) -> Execution:
@@ -143,7 +147,7 @@ class Host:
             self._write(canonical_json(request) + b"\n", deadline, seconds)
             line = self._line(deadline, seconds)
         except BrokenPipeError:
-            raise ProtocolError(f"ended with code {self._process.wait()}") from None
+            raise ProtocolError(self._ended()) from None
         try:
             return parse_json(line)
         except OpfieldError as error:
@@ -176,7 +180,7 @@ class Host:
                     raise ProtocolError(f"gave no whole answer within {seconds:g} s")
                 chunk = os.read(pipe, _CHUNK)
                 if not chunk:
-                    raise ProtocolError(f"ended with code {self._process.wait()} before it answered")
+                    raise ProtocolError(f"{self._ended()} before it answered")
                 before, end, after = chunk.partition(b"\n")
                 parts.append(before)
                 size += len(before)
@@ -185,6 +189,14 @@ class Host:
                 if end:
                     self._buffer = after
                     return b"".join(parts)
+
+    def _ended(self) -> str:
+        """Say how a worker ended that has closed its streams; it may well go on without them."""
+        assert self._process is not None
+        try:
+            return f"ended with code {self._process.wait(timeout=1)}"
+        except subprocess.TimeoutExpired:
+            return "closed its streams"
 
     def _listen(self, process: subprocess.Popen[bytes]) -> None:
         """Keep the last that a worker says to people, so that it never waits for a reader."""

@@ -16,6 +16,7 @@ envelope is `{"schema", "payload", "digest"}` with the digest of the payload's c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -24,6 +25,10 @@ from opfield.core.execution import Execution, Observation
 from opfield.errors import OpfieldError, ProtocolError
 
 PROTOCOL: Final = "opfield/worker/v1"
+#: What a failure may be called, and how much of its message is read.
+_CODE: Final = re.compile(r"[\w.-]{1,100}")
+_LONGEST_MESSAGE: Final = 10_000
+
 HELLO: Final = {"kind": "hello", "protocol": PROTOCOL}
 
 
@@ -111,4 +116,6 @@ def _failure(value: Any) -> Failure:
         isinstance(value["code"], str) and isinstance(value["message"], str) and isinstance(value["is_retryable"], bool)
     ):
         raise ProtocolError("a failure has a code, a message and whether it is retryable")
-    return Failure(value["code"], value["message"], value["is_retryable"])
+    if not _CODE.fullmatch(value["code"]):
+        raise ProtocolError("the code of a failure is a short name of letters, digits and ._-")
+    return Failure(value["code"], value["message"][:_LONGEST_MESSAGE], value["is_retryable"])

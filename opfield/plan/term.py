@@ -73,8 +73,12 @@ class Plan:
         """Measure the term.
 
         Raises:
-            PlanError: where it is larger or deeper than a plan may be.
+            PlanError: where it is larger or deeper than a plan may be, or made of what is none.
         """
+        if not all(isinstance(each, Plan) for each in self.children):
+            raise PlanError("a part of a plan is no plan")
+        if not all(isinstance(port, tuple) for port in (self.inputs, self.outputs)):
+            raise PlanError("the ports of a plan are tuples of schemas")
         size = 1 + sum(each.size for each in self.children)
         depth = 1 + max((each.depth for each in self.children), default=0)
         if size > MAX_SIZE or depth > MAX_DEPTH:

@@ -17,6 +17,8 @@ from opfield.plan.term import MAX_DEPTH, Plan, copy, drop, identity, permute, se
 
 _WORDS: Final = {"id": "identity", "copy": "copy", "drop": "drop", "permute": "permute"}
 _NAME: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._:+/]|-(?!>))*")
+#: No wire has an index of more digits.
+_MOST_DIGITS: Final = 9
 _SPACE: Final = re.compile(r"\s*")
 _TOKEN: Final = re.compile(rf'(?:(?P<name>{_NAME.pattern})|(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<sign>->|>>|[@(),;]))')
 
@@ -160,7 +162,7 @@ class _Parser:
             return {"identity": identity, "copy": copy, "drop": drop}[kind](inputs)
         self.take(";")
         order = []
-        while self.kind == "name" and self.value.isdecimal():
+        while self.kind == "name" and self.value.isdecimal() and len(self.value) <= _MOST_DIGITS:
             order.append(int(self.value))
             self.advance()
             if self.is_sign(","):

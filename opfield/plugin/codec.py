@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import dataclass
+import builtins
+import json
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from pydantic import BaseModel, TypeAdapter
+from pydantic.errors import PydanticUserError
+
 from opfield.core import canonical_json, decode_payload, encode_payload, parse_json
-from opfield.errors import IdentityError
+from opfield.errors import DeclarationError, IdentityError
 
 Value = TypeVar("Value")
 
@@ -89,6 +94,32 @@ class ArrowCodec:
             (content,) = [base64.b64decode(payload[key], validate=True) for key in ("arrow",) if len(payload) == 1]
             table = pa.ipc.open_stream(content).read_all()
             table.validate(full=True)
-        except (KeyError, TypeError, ValueError, binascii.Error, pa.ArrowException) as error:
+        except (KeyError, TypeError, ValueError, OSError, binascii.Error, pa.ArrowException) as error:
             raise IdentityError(f"payload of {schema} is no Arrow table: {error}") from None
         return table
+
+
+def check_ordered(schema: str, type: Any) -> None:
+    """Refuse a type that holds sets: they have no order, so that one value would have many identities.
+
+    Raises:
+        DeclarationError: with the remedy.
+    """
+    if "uniqueItems" in json.dumps(described(type)):
+        raise DeclarationError(f"schema {schema} holds a set, which has no order; use a sorted tuple")
+
+
+def described(type: Any) -> Any:
+    """Return the JSON schema of a type's payloads; its name where it has none."""
+    try:
+        return TypeAdapter(type).json_schema()
+    except (PydanticUserError, ValueError, TypeError, AttributeError):
+        return {"title": getattr(type, "__qualname__", repr(type))}
+
+
+def field_names(codec: Any) -> tuple[str, ...]:
+    """Return the fields of what a codec reads: those of a model or a dataclass, none of anything else."""
+    type = codec.type if isinstance(codec, TypeCodec) else None
+    if isinstance(type, builtins.type) and issubclass(type, BaseModel):
+        return tuple(type.model_fields)
+    return tuple(each.name for each in fields(type)) if is_dataclass(type) else ()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from opfield.core import check_label
 from opfield.core.operation import Cost, Effect, OperationDescriptor
 from opfield.errors import DeclarationError
 from opfield.plan import Plan
-from opfield.plugin.codec import Codec, TypeCodec
+from opfield.plugin.codec import Codec, TypeCodec, check_ordered
 from opfield.plugin.operation import Operation, plan_of, ports_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -81,6 +81,17 @@ class Plugin:
         check_label("version of a plugin", version)
         return cls(Manifest(id, version, description))
 
+    def copied(self) -> Plugin:
+        """Return the plugin as it is now; what is defined later is not in the copy."""
+        return replace(
+            self,
+            schemas=list(self.schemas),
+            operations=list(self.operations),
+            laws=list(self.laws),
+            plans=list(self.plans),
+            _types=dict(self._types),
+        )
+
     def schema(
         self,
         id: str,
@@ -100,8 +111,8 @@ class Plugin:
             examples: values to try the codec on before the schema is admitted.
 
         Raises:
-            DeclarationError: where the id is no name, there is neither type nor codec, or the type stands for another
-                schema of this plugin.
+            DeclarationError: where the id is no name, there is neither type nor codec, the type holds a set, or it
+                stands for another schema of this plugin.
         """
         check_label("schema id", id)
         if codec is None and type is None:
@@ -110,6 +121,8 @@ class Plugin:
             raise DeclarationError(
                 f"{type!r} stands for {self._types[type]} already; annotate with Annotated[type, {id!r}] instead"
             )
+        if codec is None:
+            check_ordered(id, type)
         if type is not None:
             self._types[type] = id
         self.schemas.append(Schema(id, codec or TypeCodec(type), description, tuple(examples)))
@@ -123,7 +136,7 @@ class Plugin:
         effects: Iterable[Effect | str] = (Effect.CPU,),
         dependencies: Iterable[str] = (),
         is_deterministic: bool = True,
-        is_cacheable: bool = True,
+        is_cacheable: bool | None = None,
         cost: Cost | None = None,
         reads: Iterable[str] = (),
         emits: Iterable[str] = (),
@@ -138,9 +151,10 @@ class Plugin:
             effects: all that it may do.
             dependencies: labels of the parts of a specification that it reads.
             is_deterministic: whether equal inputs give equal outputs.
-            is_cacheable: whether retained outputs may stand for a run over equal inputs.
+            is_cacheable: whether retained outputs may stand for a run over equal inputs; what is deterministic may,
+                where it is not given.
             cost: what it is expected to use.
-            reads: fields that it reads of its inputs, as `schema#field`; everything of a schema of which none is named.
+            reads: fields that it reads of its inputs, as `schema#field`; everything of a schema without a named one.
             emits: data classes that its outputs bear beside those of its inputs.
             clears: data classes that its outputs no longer bear.
             admits: data classes that it may be given where it discloses to a remote party.
@@ -157,15 +171,15 @@ class Plugin:
                 version or self.manifest.version,
                 ports.inputs,
                 ports.outputs,
-                tuple(effects),  # type: ignore[arg-type]  # the descriptor makes effects of them, or says which is none
-                tuple(dependencies),
+                effects if isinstance(effects, str) else tuple(effects),  # type: ignore[arg-type]  # the descriptor makes effects of them, or says which is none
+                _texts(dependencies),
                 is_deterministic,
-                is_cacheable,
+                is_deterministic if is_cacheable is None else is_cacheable,
                 cost or Cost(),
-                tuple(reads),
-                tuple(emits),
-                tuple(clears),
-                tuple(admits),
+                _texts(reads),
+                _texts(emits),
+                _texts(clears),
+                _texts(admits),
             )
             operation = Operation(descriptor, function, ports.context)
             self.operations.append(operation)
@@ -188,3 +202,8 @@ class Plugin:
         made = plan_of(plan)
         self.plans.append((name, made))
         return made
+
+
+def _texts(given: Iterable[str]) -> tuple[str, ...]:
+    """Return texts in a tuple; one text stays as it is, and the descriptor refuses it."""
+    return given if isinstance(given, str) else tuple(given)  # type: ignore[return-value]  # refused where it is text

@@ -44,10 +44,13 @@ def run_operation(registry: Registry, operation: Operation, inputs: Sequence[Env
         return ended(Status.INFRASTRUCTURE_FAILURE, "invalid_input", f"takes {declared.inputs}, was given ({given})")
     try:
         values = [registry.schemas[each.schema].codec.decode(each.schema, each.payload) for each in inputs]
-    except OpfieldError as error:
-        return ended(Status.INFRASTRUCTURE_FAILURE, "invalid_input", str(error))
+    except Exception as error:  # a codec of a plugin may raise anything
+        return ended(Status.INFRASTRUCTURE_FAILURE, "invalid_input", _said(error))
     if operation.execute is not None:
-        done = _checked(registry, operation.execute(inputs), declared.outputs)
+        try:
+            done = _checked(registry, operation.execute(inputs), declared.outputs)
+        except (Exception, SystemExit) as error:  # whatever a plugin raises, or gives, is data
+            return ended(Status.INFRASTRUCTURE_FAILURE, "exception", _said(error))
         if done.failure is None:
             return replace(done, observations=_named(done.observations, declared.id))
         context.observations.extend(done.observations)
@@ -57,15 +60,15 @@ def run_operation(registry: Registry, operation: Operation, inputs: Sequence[Env
         answer = operation.function(*values, **given_context)
     except DomainFailure as error:
         return ended(Status.DOMAIN_FAILURE, error.code, str(error))
-    except Exception as error:  # whatever a plugin raises is data
-        return ended(Status.INFRASTRUCTURE_FAILURE, "exception", f"{type(error).__name__}: {error}")
+    except (Exception, SystemExit) as error:  # whatever a plugin raises is data
+        return ended(Status.INFRASTRUCTURE_FAILURE, "exception", _said(error))
     try:
         outputs = tuple(
             seal(schema, registry.schemas[schema].codec.encode(schema, value))
             for schema, value in zip(declared.outputs, _spread(answer, len(declared.outputs)), strict=True)
         )
     except Exception as error:  # as long as a lie about an output is an outcome, its kind makes no difference
-        return ended(Status.INFRASTRUCTURE_FAILURE, "invalid_output", str(error))
+        return ended(Status.INFRASTRUCTURE_FAILURE, "invalid_output", _said(error))
     return Execution(Status.SUCCESS, outputs, _told(context, declared.id), None, time.perf_counter() - started)
 
 
@@ -79,13 +82,18 @@ def _checked(registry: Registry, done: Execution, port: Port) -> Execution:
         for each in done.outputs if problem is None else ():
             check_envelope(each)
             registry.schemas[each.schema].codec.decode(each.schema, each.payload)
-    except OpfieldError as error:
-        problem = str(error)
+    except Exception as error:  # a codec of a plugin may raise anything
+        problem = _said(error)
     if problem is None:
         return done
     return Execution(
         Status.INFRASTRUCTURE_FAILURE, (), done.observations, Failure("invalid_output", problem), done.seconds
     )
+
+
+def _said(error: BaseException) -> str:
+    """Return an error for people; one of opfield's own says enough by itself."""
+    return str(error) if isinstance(error, OpfieldError) else f"{type(error).__name__}: {error}"
 
 
 def _spread(answer: Any, count: int) -> tuple[Any, ...]:

@@ -117,6 +117,10 @@ MISBEHAVIOURS = {
     "a flood": ("sys.stdout.write('x' * 300_000); sys.stdout.flush(); time.sleep(9)",
                 "an answer of more than 200,000 bytes"),
     "half an answer": ("sys.stdout.write('{'); sys.stdout.flush(); time.sleep(9)", "no whole answer within 1 s"),
+    "a failure of no name": ("done(status='domain_failure', outputs=[], "
+                             "failure={'code': 'a\\x1b[31m', 'message': 'y', 'is_retryable': False})",
+                             "the code of a failure is a short name"),
+    "closed output": ("os.close(1); time.sleep(9)", "closed its streams before it answered"),
     "an end": ("sys.stderr.write('out of memory\\n'); sys.exit(3)", "ended with code 3 before it answered"),
     "deep nesting": ("print('[' * 100_000, flush=True)", "its worker answered what is no JSON"),
 }  # fmt: skip

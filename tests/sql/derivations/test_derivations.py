@@ -82,7 +82,7 @@ def test_the_command_tells_prefix_and_suffix_and_what_it_cannot_draw(tmp_path: P
     assert invoke(["plan", "compare", "--diagram", "ask", *where]) == 1
     assert "plan sha256:p is not among the installed ones" in capsys.readouterr().err
     assert invoke(["plan", "compare", "--diagram", "aks", *where]) == 1
-    assert "no pair of candidate 'aks' tells the derivations of both arms" in capsys.readouterr().err
+    assert "unknown candidate 'aks'; did you mean 'ask'?" in capsys.readouterr().err
 
 
 def test_the_retrieval_toy_is_drawn_with_its_common_build_once(tmp_path: Path, capsys: Any) -> None:
