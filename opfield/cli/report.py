@@ -15,6 +15,7 @@ import click
 from opfield.cli.options import campaign_argument, json_option, warehouse_option
 from opfield.cli.render import say
 from opfield.errors import OpfieldError
+from opfield.export.replacing import checked_target
 from opfield.warehouse.session import open_warehouse
 
 #: A report that is larger was not made here; nothing of it is read.
@@ -68,7 +69,7 @@ def report_command(
         sys.stdout.buffer.write(made)
         sys.stdout.buffer.flush()
     else:
-        _write(output, made)
+        _write(output, made, opened.root)
         say(f"{output}: {len(made):,} bytes, report {digest}")
     return 0
 
@@ -106,17 +107,18 @@ def _form_of(output: Path | None) -> str:
     return named.get(output.suffix.lower(), "html") if output is not None else "html"
 
 
-def _write(output: Path, made: bytes) -> None:
+def _write(output: Path, made: bytes, root: Path) -> None:
     """Write a report whole or not at all.
 
     Raises:
-        OpfieldError: where it cannot be written.
+        OpfieldError: where it cannot be written, or would lie inside a warehouse.
     """
     try:
         if output.exists() and not output.is_file():
             # Such as /dev/stdout or a pipe: nothing that could be exchanged for a file.
             output.write_bytes(made)
             return
+        checked_target(output, root)
         handle, name = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name[:40]}-")
         try:
             with os.fdopen(handle, "wb") as file:

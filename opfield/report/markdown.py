@@ -60,19 +60,24 @@ def render_markdown(content: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+#: A space of no width.
+_APART: Final = "&#8203;"
+
+
 def escaped(told: str, limit: int = _LONGEST) -> str:
     r"""Return text that Markdown shows as it stands: no markup, no HTML, no link, no mention, one line.
 
     >>> print(escaped("<b>a|b</b> `c` @me #1\n# head"))
-    &lt;b&gt;a\|b&lt;/b&gt; \`c\` &#64;me &#35;1 &#35; head
+    &lt;b&gt;a\|b&lt;/b&gt; \`c\` &#64;&#8203;me &#35;&#8203;1 &#35;&#8203; head
     """
     cut = told if len(told) <= limit else f"{told[:limit]}… ({len(told)} characters)"
     line = " ".join(cut.split())
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = re.sub(r"[\\`*_{}\[\]|~$^!]", lambda found: f"\\{found.group()}", line)
-    # Mentions, numbers of issues and addresses are made of signs that a backslash does not guard everywhere.
-    line = line.replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
-    line = re.sub(r"(?<![&])#", "&#35;", line)
+    # Mentions, numbers of issues and addresses are looked for in the text that entities stand for, so that an entity
+    # alone guards none of them: a space of no width after the sign does.
+    line = line.replace("@", f"&#64;{_APART}").replace("://", f"&#58;{_APART}//").replace("www.", f"www{_APART}&#46;")
+    line = re.sub(r"GH(?=-\d)", f"GH{_APART}", re.sub(r"(?<![&])#", f"&#35;{_APART}", line))
     return re.sub(r"^([-+=]|\d+[.)])", r"\\\1", line)
 
 

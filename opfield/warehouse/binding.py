@@ -134,6 +134,8 @@ def _handed(line: bytes, place: str) -> Handed:
         canonical = canonical_json(payload)
     except OpfieldError as error:
         raise OpfieldError(f"{place} cannot be read: {error}") from None
+    # Judged in the form in which it is kept: a whole number written as 2.0 is 2.
+    payload = parse_json(canonical)
     digest = envelope_digest(schema, canonical)
     if told.get("digest", digest) != digest:
         raise IdentityError(f"{place} bears digest {told['digest']!r}, its content has {digest}; it was altered")

@@ -126,7 +126,7 @@ def connect_snapshot(
     def open_once() -> duckdb.DuckDBPyConnection:
         con = _connected(connect_memory(), root, campaign_id)
         read = chosen.tables_read(wanted)
-        stored = _stored(chosen) | (_list_files(con, root, campaign_id) & read)
+        stored = _stored(chosen) | (_list_files(con, root, campaign_id, is_largest_first=True) & read)
         practice = table_queries(con, root, read, is_listed=True)
         install_some(con, chosen, column_names(), wanted, stored, practice, is_listed=True)
         return con
@@ -154,7 +154,9 @@ def _connected(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | No
     return con
 
 
-def _list_files(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | None) -> set[str]:
+def _list_files(
+    con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | None, *, is_largest_first: bool = False
+) -> set[str]:
     """Fix the files that tables read from now on: later statements see no other state, or find that a file is gone.
 
     Returns the tables whose rows are few enough to be kept.
@@ -171,10 +173,11 @@ def _list_files(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | N
             raise WarehouseError(
                 f"{root / table} has no file any more; the next `opfield run` writes its zero-row file"
             )
-        # The largest first: DuckDB guesses at the rows of all from the first, and by the zero rows of a file that only
-        # opens the table it would build its joins on the wrong side.
-        largest_first = sorted(files, key=lambda path: (-_bytes_of([path]), path))
-        con.execute(f"set variable {table}_files = $1", [[glob.escape(str(path)) for path in largest_first]])
+        # DuckDB guesses at the rows of all from the first, and by the zero rows of a file that only opens a table it
+        # would build a verdict's joins on the wrong side. Elsewhere the empty file comes first, which is never damaged:
+        # a question that reads no rows of a table is answered although a file of it is cut.
+        listed = sorted(files, key=lambda path: (-_bytes_of([path]) * is_largest_first, path))
+        con.execute(f"set variable {table}_files = $1", [[glob.escape(str(path)) for path in listed]])
         if table in _KEPT_TABLES and _bytes_of(files) <= _FEW_BYTES:
             small.add(table)
     return small
