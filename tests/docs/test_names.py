@@ -20,6 +20,7 @@ import opfield
 from opfield import practice
 from opfield.campaign.domains import installed_domain_names, load_domain
 from opfield.core import MissingReason
+from opfield.core.operation import Effect
 from opfield.experiment import TrialRequest
 from opfield.ingest import records
 from opfield.ingest.installed import installed_reader_names, load_reader
@@ -174,7 +175,7 @@ def _vocabulary() -> frozenset[str]:
     words |= {word for name in _commands() for word in name.split()}
     words |= {*opfield.__all__, *installed_reader_names(), *installed_domain_names()}
     words |= {"opfield", *(path.name for path in (ROOT / "domains").iterdir())}
-    words |= {each.value for each in opfield.Status} | {each.value for each in MissingReason}
+    words |= {each.value for each in (*opfield.Status, *Effect)} | {each.value for each in MissingReason}
     words |= {re.split(r"[<>=;\[ ]", each)[0] for each in _packages()} | PROJECT["optional-dependencies"].keys()
     public = [getattr(opfield, name) for name in opfield.__all__]
     for value in (*public, TrialRequest, *vars(records).values(), *vars(practice).values()):
