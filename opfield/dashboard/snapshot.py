@@ -20,7 +20,8 @@ from opfield.report.parts import macro_statement
 from opfield.warehouse.contract import TABLE_NAMES, column_names
 from opfield.warehouse.install import install_some
 from opfield.warehouse.layout import NO_CAMPAIGN, partition
-from opfield.warehouse.session import STORED, installed_views
+from opfield.warehouse.session import installed_views
+from opfield.warehouse.snapshot import FEW_BYTES, KEPT_TABLES, kept_names
 from opfield.warehouse.views import ViewSet
 
 Row = dict[str, Any]
@@ -28,10 +29,6 @@ Row = dict[str, Any]
 #: A writer exchanges files while it seals: reading anew finds the new ones.
 _RETRIES: Final = 4
 _PAUSE_S: Final = 0.1
-
-#: Tables of which the rows are kept where they are few, since a verdict reads each a dozen times.
-_KEPT_TABLES: Final = ("cells", "measurements", "cases", "candidates", "metrics")
-_FEW_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +143,8 @@ def _install(
     con.execute("set variable root = $1", [glob.escape(str(root))])
     if campaigns is not None and len(campaigns) == 1:
         con.execute("set variable campaign = $1", [digest_hex(next(iter(campaigns)))])
-    small = {table for table in sorted(tables) if _list_files(con, root, table, campaigns) <= _FEW_BYTES}
-    stored = {*STORED, *(f"gate_{kind}" for kind in views.gate_kinds), *(small & set(_KEPT_TABLES))}
+    small = {table for table in sorted(tables) if _list_files(con, root, table, campaigns) <= FEW_BYTES}
+    stored = kept_names(views, wanted, tables, small & KEPT_TABLES)
     columns = {table: listed for table, listed in column_names().items() if table in tables}
     install_some(con, views, columns, wanted, stored, is_listed=True)
 
@@ -162,7 +159,7 @@ def _list_files(con: duckdb.DuckDBPyConnection, root: Path, table: str, campaign
     # The largest first: DuckDB guesses at the rows of all from the first, and one with no row would mislead its joins.
     largest_first = sorted(found, key=lambda path: (-sizes[path], path))
     con.execute(f"set variable {table}_files = $1", [[glob.escape(str(path)) for path in largest_first]])
-    return sum(sizes.values()) if table in _KEPT_TABLES else 0
+    return sum(sizes.values()) if table in KEPT_TABLES else 0
 
 
 def _size_of(path: Path) -> int:

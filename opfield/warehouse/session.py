@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import glob
-import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from opfield.core import digest_hex, parse_json
+from opfield.core import parse_json
 from opfield.errors import OpfieldError, UnknownNameError, WarehouseError, unknown_name
 from opfield.warehouse.contract import (
     PRACTICE_TABLE_NAMES,
@@ -22,11 +19,12 @@ from opfield.warehouse.contract import (
     load_contract,
 )
 from opfield.warehouse.install import install, install_some
-from opfield.warehouse.layout import NO_CAMPAIGN, partition
 from opfield.warehouse.ledger import Event, read_events
 from opfield.warehouse.memory import connect_memory
 from opfield.warehouse.practice_tables import table_queries
 from opfield.warehouse.projection import campaigns_on_disk
+from opfield.warehouse.reading import is_about_files, read_again
+from opfield.warehouse.snapshot import connected, kept_names, list_files
 from opfield.warehouse.sql_text import names_read
 from opfield.warehouse.store import default_root, open_store
 from opfield.warehouse.views import TABLES, VERDICTS, ViewSet, load_views
@@ -37,12 +35,6 @@ if TYPE_CHECKING:
 
     from opfield.warehouse.notebook import Shown
 
-Answer = TypeVar("Answer")
-
-#: A file that vanishes under a reader means that a seal took a step: reading again finds the new files.
-_RETRIES: Final = 5
-_PAUSE_S: Final = 0.2
-
 
 def connect(root: Path, campaign_id: str | None = None, views: ViewSet | None = None) -> duckdb.DuckDBPyConnection:
     """Return an in-memory connection in which all tables and views of the warehouse stand.
@@ -52,55 +44,9 @@ def connect(root: Path, campaign_id: str | None = None, views: ViewSet | None = 
         campaign_id: restricts every table to this campaign; one campaign must not pay for a thousand others.
         views: relations to install; the installed ones where None.
     """
-    con = _connected(duckdb.connect(), root, campaign_id)
+    con = connected(duckdb.connect(), root, campaign_id)
     install(con, views or installed_views(), load_contract())
     return con
-
-
-#: Relations that a snapshot computes once, beside the gates: small, or read by many others. Binding one takes longer
-#: than computing it where there are few cases, and a view is bound when it is created and again by each that reads it.
-STORED: Final = (
-    "declarations",
-    "campaigns",
-    "declared_candidates",
-    "planned_cases",
-    "policy_gates",
-    "judged_metrics",
-    "judged_scopes",
-    "scope_cases",
-    "inference_gates",
-    "quantities",
-    "looks",
-    "integrity",
-    "coverage",
-    "failures",
-    "case_deltas",
-    "comparisons",
-    "case_bounds",
-    "bounds",
-    "unit_values",
-    "unit_summaries",
-    "inferences",
-    "gate_verdicts",
-    "gate_results",
-    "decisions",
-    "selection",
-    "t_quantiles",
-    "reviews",
-    "evidence",
-    "percentile_gates",
-    "review_standings",
-    "awaiting_reviews",
-    "costs",
-    "survivorship",
-    "strata",
-    "variance_components",
-    "shrinkage",
-    "contenders",
-    "pareto_points",
-    "pareto",
-    "pareto_noise",
-)
 
 
 def connect_snapshot(
@@ -124,96 +70,15 @@ def connect_snapshot(
     wanted = chosen.closure(names)
 
     def open_once() -> duckdb.DuckDBPyConnection:
-        con = _connected(connect_memory(), root, campaign_id)
+        con = connected(connect_memory(), root, campaign_id)
         read = chosen.tables_read(wanted)
-        stored = _stored(chosen) | (_list_files(con, root, campaign_id, is_largest_first=True) & read)
+        small = list_files(con, root, campaign_id, is_largest_first=True)
+        stored = kept_names(chosen, wanted, read, small)
         practice = table_queries(con, root, read, is_listed=True)
         install_some(con, chosen, column_names(), wanted, stored, practice, is_listed=True)
         return con
 
-    return _again(open_once)
-
-
-#: Tables of which a snapshot keeps the rows where they are few, since a verdict reads each file a dozen times.
-_KEPT_TABLES: Final = frozenset({"cells", "measurements", "cases", "candidates", "metrics"})
-_FEW_BYTES: Final = 1 << 20
-
-
-def _stored(views: ViewSet) -> frozenset[str]:
-    """Return the names of the relations that a snapshot computes once."""
-    return frozenset({*STORED, *(f"gate_{kind}" for kind in views.gate_kinds)})
-
-
-def _connected(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | None) -> duckdb.DuckDBPyConnection:
-    """Return the connection, told where the warehouse is."""
-    # DuckDB draws a progress bar of its own where the main module has no file, even into a pipe.
-    con.execute("set enable_progress_bar = false")
-    con.execute("set variable root = $1", [glob.escape(str(root))])
-    if campaign_id is not None:
-        con.execute("set variable campaign = $1", [digest_hex(campaign_id)])
-    return con
-
-
-def _list_files(
-    con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str | None, *, is_largest_first: bool = False
-) -> set[str]:
-    """Fix the files that tables read from now on: later statements see no other state, or find that a file is gone.
-
-    Returns the tables whose rows are few enough to be kept.
-
-    A segment's files are published, and a seal's exchanged, one after the other; a listing in between misses some,
-    which `integrity` tells.
-    """
-    small = set()
-    for table in TABLE_NAMES:
-        chosen = "campaign=*" if campaign_id is None else partition(campaign_id)
-        patterns = [f"{table}/{folder}/*.parquet" for folder in (NO_CAMPAIGN, chosen)]
-        files = {path for pattern in patterns for path in root.glob(pattern)}
-        if not files:
-            raise WarehouseError(
-                f"{root / table} has no file any more; the next `opfield run` writes its zero-row file"
-            )
-        # DuckDB guesses at the rows of all from the first, and by the zero rows of a file that only opens a table it
-        # would build a verdict's joins on the wrong side. Elsewhere the empty file comes first, which is never damaged:
-        # a question that reads no rows of a table is answered although a file of it is cut.
-        listed = sorted(files, key=lambda path: (-_bytes_of([path]) * is_largest_first, path))
-        con.execute(f"set variable {table}_files = $1", [[glob.escape(str(path)) for path in listed]])
-        if table in _KEPT_TABLES and _bytes_of(files) <= _FEW_BYTES:
-            small.add(table)
-    return small
-
-
-def _bytes_of(files: Iterable[Path]) -> int:
-    """Return how many bytes files have; one that is gone has none, and whoever reads it finds out."""
-    total = 0
-    for path in files:
-        with suppress(FileNotFoundError):
-            total += path.stat().st_size
-    return total
-
-
-def _again(read: Callable[[], Answer]) -> Answer:
-    """Return what `read` gives, trying again where a file vanished or was exchanged under it."""
-    for attempt in range(_RETRIES):
-        try:
-            return read()
-        except duckdb.Error as error:
-            if not _is_about_files(error):
-                raise OpfieldError(str(error)) from error
-            if attempt + 1 == _RETRIES:
-                raise WarehouseError(
-                    f"the warehouse cannot be read: {error}; `opfield audit` says which file is damaged"
-                ) from error
-            time.sleep(_PAUSE_S)
-    raise AssertionError("unreachable")
-
-
-def _is_about_files(error: duckdb.Error) -> bool:
-    # A scan opens its files twice. Where one was exchanged in between, the footer of the first does not fit the bytes
-    # of the second, and what Thrift says of it comes as the bare base class, which no fault of a query does.
-    is_malformed = type(error) is duckdb.Error
-    is_bad_parquet = isinstance(error, duckdb.InvalidInputException) and ".parquet" in str(error)
-    return is_malformed or is_bad_parquet or isinstance(error, duckdb.IOException)
+    return read_again(open_once)
 
 
 def read_rows(
@@ -225,7 +90,7 @@ def read_rows(
         WarehouseError: where files keep vanishing or cannot be read.
         OpfieldError: where the query is wrong; the message is DuckDB's.
     """
-    return _again(lambda: _rows(con, query, parameters))
+    return read_again(lambda: _rows(con, query, parameters))
 
 
 def _rows(
@@ -261,9 +126,9 @@ class Warehouse:
         is_new = self._con is None
         if self._con is None:
             opened = connect_memory() if self.is_snapshot else duckdb.connect()
-            self._con = _connected(opened, self.root, self.only)
+            self._con = connected(opened, self.root, self.only)
             if self.is_snapshot:
-                self._small = _list_files(self._con, self.root, self.only)
+                self._small = list_files(self._con, self.root, self.only)
         wanted = set(views.named) if query is None else _relations_read(views, query)
         if not self.is_snapshot and wanted - self._installed == set(views.named):
             install(self._con, views, load_contract())
@@ -280,7 +145,7 @@ class Warehouse:
     def _install(
         self, con: duckdb.DuckDBPyConnection, views: ViewSet, wanted: set[str], practice: Collection[str] = ()
     ) -> None:
-        stored = _stored(views) | (self._small & views.tables_read(wanted)) if self.is_snapshot else ()
+        stored = kept_names(views, wanted, views.tables_read(wanted), self._small) if self.is_snapshot else ()
         columns = {table: listed for table, listed in column_names().items() if table not in self._installed}
         missing = ({*practice} | views.tables_read(wanted)) - self._installed
         queries = table_queries(con, self.root, missing, is_listed=self.is_snapshot)
@@ -313,13 +178,13 @@ class Warehouse:
             try:
                 return _rows(self.connection(query), query, parameters)
             except duckdb.Error as error:
-                if _is_about_files(error):
+                if is_about_files(error):
                     # A file is not what it was when the snapshot was taken: the next attempt takes another one.
                     self._con = None
                     self._installed.clear()
                 raise
 
-        return _again(read)
+        return read_again(read)
 
     def scan(self, relation: str) -> pl.LazyFrame:
         """Return a table or view as a polars LazyFrame; a table is scanned from its files.

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from opfield.campaign.writer import open_writer
-from opfield.warehouse import session
+from opfield.warehouse import session, snapshot
 from opfield.warehouse.seal import seal_campaign
 from tests.custody.campaigns import IS_WHOLE, finished, weighted
 from tests.custody.crash import Crashed, counting
@@ -60,7 +60,7 @@ class Interrupted:
 
 def interrupted(at: int, happen: Callable[[], None]) -> Callable[..., Interrupted]:
     """Return what opens connections, before whose `at`-th statement something happens."""
-    real = session._connected
+    real = snapshot.connected
     return lambda *given: Interrupted(real(*given), at, happen)
 
 
@@ -89,7 +89,7 @@ def test_what_happens_between_two_statements_of_a_snapshot_makes_no_wrong_verdic
         told.tell(root, segment_events=3, until=9 if what == "a publication" else None)
         reader = Reader(root, final, is_fresh=True)
         with monkeypatch.context() as patch:
-            patch.setattr(session, "_connected", interrupted(at, happening(root, told, what)))
+            patch.setattr(session, "connected", interrupted(at, happening(root, told, what)))
             reader.look(("selection", "decisions", "comparisons"))
         if what != "half a seal":
             reader.look()

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from opfield.errors import OpfieldError, WarehouseError
-from opfield.warehouse import session
+from opfield.warehouse import reading
 from opfield.warehouse.session import read_rows
 
 
@@ -47,8 +47,8 @@ def parquet(rows: int) -> bytes:
 
 
 def test_a_file_exchanged_under_a_scan_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_PAUSE_S", 0.001)
-    monkeypatch.setattr(session, "_RETRIES", 50)
+    monkeypatch.setattr(reading, "_PAUSE_S", 0.001)
+    monkeypatch.setattr(reading, "_RETRIES", 50)
     small, large = parquet(20), parquet(3000)
     files = [tmp_path / f"{name}.parquet" for name in "abcd"]
     for file in files:
@@ -61,7 +61,7 @@ def test_a_file_exchanged_under_a_scan_is_read_again(tmp_path: Path, monkeypatch
 
 
 def test_a_damaged_file_is_told_from_a_wrong_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_PAUSE_S", 0)
+    monkeypatch.setattr(reading, "_PAUSE_S", 0)
     damaged = tmp_path / "a.parquet"
     content = parquet(3000)
     damaged.write_bytes(content[:4] + b"\xff" * 64 + content[68:])
