@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from opfield.core.operation import OperationDescriptor, Port
-from opfield.plan import Plan, fold
+from opfield.plan import Plan, check_plan, fold, normalize
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,13 @@ class Step:
     Attributes:
         operation: what runs.
         inputs: the wires that it takes, in order.
+        branch: where in the plan's normal form it stands: the index of the part taken at each tensor and sequence, from
+            outside in, as observations of an execution bear it.
     """
 
     operation: OperationDescriptor
     inputs: tuple[Wire, ...]
+    branch: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,8 @@ class Wiring:
 
 
 _Frame = Sequence[Wire]
-_Trace = Callable[[_Frame, list[Step]], list[Wire]]
+_Branch = tuple[int, ...]
+_Trace = Callable[[_Frame, list[Step], _Branch], list[Wire]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,40 +74,40 @@ class _Part:
 
 class _Tracing:
     def identity(self, port: Port) -> _Part:
-        return _Part(len(port), lambda frame, _: list(frame))
+        return _Part(len(port), lambda frame, *_: list(frame))
 
     def primitive(self, operation: OperationDescriptor) -> _Part:
-        def trace(frame: _Frame, steps: list[Step]) -> list[Wire]:
-            steps.append(Step(operation, tuple(frame)))
+        def trace(frame: _Frame, steps: list[Step], branch: _Branch) -> list[Wire]:
+            steps.append(Step(operation, tuple(frame), branch))
             return [Wire(schema, len(steps) - 1, ix) for ix, schema in enumerate(operation.outputs)]
 
         return _Part(len(operation.inputs), trace)
 
     def sequence(self, inputs: Port, outputs: Port, parts: Sequence[_Part]) -> _Part:  # noqa: ARG002  the algebra's form
-        def trace(frame: _Frame, steps: list[Step]) -> list[Wire]:
+        def trace(frame: _Frame, steps: list[Step], branch: _Branch) -> list[Wire]:
             led = list(frame)
-            for part in parts:
-                led = part.trace(led, steps)
+            for ix, part in enumerate(parts):
+                led = part.trace(led, steps, (*branch, ix))
             return led
 
         return _Part(len(inputs), trace)
 
     def tensor(self, inputs: Port, outputs: Port, parts: Sequence[_Part]) -> _Part:  # noqa: ARG002  the algebra's form
-        def trace(frame: _Frame, steps: list[Step]) -> list[Wire]:
+        def trace(frame: _Frame, steps: list[Step], branch: _Branch) -> list[Wire]:
             led: list[Wire] = []
             start = 0
-            for part in parts:
-                led += part.trace(frame[start : start + part.width], steps)
+            for ix, part in enumerate(parts):
+                led += part.trace(frame[start : start + part.width], steps, (*branch, ix))
                 start += part.width
             return led
 
         return _Part(len(inputs), trace)
 
     def permute(self, inputs: Port, permutation: tuple[int, ...]) -> _Part:
-        return _Part(len(inputs), lambda frame, _: [frame[ix] for ix in permutation])
+        return _Part(len(inputs), lambda frame, *_: [frame[ix] for ix in permutation])
 
     def copy(self, port: Port) -> _Part:
-        return _Part(len(port), lambda frame, _: [*frame, *frame])
+        return _Part(len(port), lambda frame, *_: [*frame, *frame])
 
     def drop(self, port: Port) -> _Part:
         return _Part(len(port), lambda *_: [])
@@ -121,5 +125,8 @@ def wiring(plan: Plan, operations: Mapping[str, OperationDescriptor]) -> Wiring:
     """
     steps: list[Step] = []
     frame = [Wire(schema, None, ix) for ix, schema in enumerate(plan.inputs)]
-    outputs = fold(plan, _Tracing(), operations).trace(frame, steps)
+    if not plan.is_normal:
+        check_plan(plan, operations)
+        plan = normalize(plan)
+    outputs = fold(plan, _Tracing(), operations).trace(frame, steps, ())
     return Wiring(plan.inputs, tuple(steps), tuple(outputs))

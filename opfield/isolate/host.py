@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from opfield.core import Envelope, Status, canonical_json, parse_json
+from opfield.core.cancellation import Cancellation, CancelledError
 from opfield.core.execution import Execution, failed
 from opfield.core.operation import OperationDescriptor, read_descriptor
 from opfield.errors import OpfieldError, ProtocolError
@@ -28,6 +29,8 @@ from opfield.plugin import Operation
 
 _CHUNK = 1 << 16
 _KEPT_WORDS = 2_000
+#: How often it is looked whether a call was asked to stop, in seconds.
+_LOOK_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +90,20 @@ class Host:
                 raise
             return tuple(self._operation(each) for _, each in sorted(self._known.items()))
 
-    def call(self, operation: str, inputs: Sequence[Envelope]) -> Execution:
-        """Return what an operation of the worker made of envelopes; it never raises for what the worker does."""
+    def call(self, operation: str, inputs: Sequence[Envelope], cancellation: Cancellation | None = None) -> Execution:
+        """Return what an operation of the worker made of envelopes; it never raises for what the worker does.
+
+        Where it is asked to stop, the worker is ended with all its children, whatever it was doing.
+        """
         request = execute_request(operation, inputs, self._limits.call_s)
         with self._lock:
             try:
                 self._started()
-                answer = self._asked(request, self._limits.call_s)
+                answer = self._asked(request, self._limits.call_s, cancellation)
                 return read_done(answer, request["id"])
+            except CancelledError as error:
+                self._end()
+                return failed(Status.CANCELLED, "cancelled", f"its worker was ended: {error}")
             except OpfieldError as error:
                 said = self._end()
                 told = f"its worker {error}" + (f"; it said last: {said}" if said else "")
@@ -109,7 +118,7 @@ class Host:
         def unreachable(*_: Any) -> NoReturn:
             raise ProtocolError(f"{descriptor.id} lives in another process; run it by a plan")
 
-        return Operation(descriptor, unreachable, None, lambda inputs: self.call(descriptor.id, inputs))
+        return Operation(descriptor, unreachable, None, lambda inputs, stop: self.call(descriptor.id, inputs, stop))
 
     def _started(self) -> None:
         """Start the worker where it does not run, and hold it to what it declared before."""
@@ -136,7 +145,7 @@ class Host:
             raise ProtocolError("declares other operations than when it was registered")
         self._known = found
 
-    def _asked(self, request: dict[str, Any], seconds: float) -> Any:
+    def _asked(self, request: dict[str, Any], seconds: float, cancellation: Cancellation | None = None) -> Any:
         """Return the answer to a request, as JSON."""
         assert self._process is not None
         assert self._process.stdin is not None
@@ -144,8 +153,8 @@ class Host:
         if self._buffer:
             raise ProtocolError("talked out of turn")
         try:
-            self._write(canonical_json(request) + b"\n", deadline, seconds)
-            line = self._line(deadline, seconds)
+            self._write(canonical_json(request) + b"\n", deadline, seconds, cancellation)
+            line = self._line(deadline, seconds, cancellation)
         except BrokenPipeError:
             raise ProtocolError(self._ended()) from None
         try:
@@ -153,7 +162,7 @@ class Host:
         except OpfieldError as error:
             raise ProtocolError(f"answered what is no JSON: {error}") from None
 
-    def _write(self, content: bytes, deadline: float, seconds: float) -> None:
+    def _write(self, content: bytes, deadline: float, seconds: float, cancellation: Cancellation | None) -> None:
         """Write a request; a worker that does not read it has no more time than one that does not answer."""
         assert self._process is not None
         assert self._process.stdin is not None
@@ -162,11 +171,11 @@ class Host:
         with selectors.DefaultSelector() as selector:
             selector.register(pipe, selectors.EVENT_WRITE)
             while content:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
+                if not _is_ready(selector, deadline, cancellation):
                     raise ProtocolError(f"read nothing more within {seconds:g} s")
                 content = content[os.write(pipe, content[:_CHUNK]) :]
 
-    def _line(self, deadline: float, seconds: float) -> bytes:
+    def _line(self, deadline: float, seconds: float, cancellation: Cancellation | None) -> bytes:
         """Return one line of the worker's output."""
         assert self._process is not None
         assert self._process.stdout is not None
@@ -176,7 +185,7 @@ class Host:
         with selectors.DefaultSelector() as selector:
             selector.register(pipe, selectors.EVENT_READ)
             while True:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
+                if not _is_ready(selector, deadline, cancellation):
                     raise ProtocolError(f"gave no whole answer within {seconds:g} s")
                 chunk = os.read(pipe, _CHUNK)
                 if not chunk:
@@ -220,3 +229,19 @@ class Host:
                 with suppress(OSError):
                     stream.close()
         return said.splitlines()[-1] if said else ""
+
+
+def _is_ready(selector: selectors.BaseSelector, deadline: float, cancellation: Cancellation | None) -> bool:
+    """Wait until a pipe can be used, and return whether it can before the deadline.
+
+    Raises:
+        CancelledError: where the call was asked to stop.
+    """
+    while True:
+        left = max(0.0, deadline - time.monotonic())
+        if selector.select(left if cancellation is None else min(left, _LOOK_S)):
+            return True
+        if cancellation is not None:
+            cancellation.check()
+        if left <= 0:
+            return False

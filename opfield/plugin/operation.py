@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from opfield.core import Envelope
+from opfield.core.cancellation import Cancellation
 from opfield.core.execution import Execution, Observation
 from opfield.core.operation import OperationDescriptor, Port
 from opfield.errors import DeclarationError
@@ -43,14 +44,17 @@ class Operation:
         descriptor: what it declares.
         function: takes a value for each input, gives one for the only output, or a tuple of one for each.
         context: name of the function's parameter for the `Context`; None where it takes none.
-        execute: takes checked envelopes instead of values, and is asked instead of the function: for an operation that
-            lives elsewhere. What it answers is checked like what a function answers.
+        execute: takes checked envelopes instead of values, and the cancellation, and is asked instead of the function:
+            for an operation that lives elsewhere. What it answers is checked like what a function answers.
+        cancellation: name of the function's parameter for the `Cancellation`; None where it takes none, and so goes on
+            to its end whoever asks it to stop.
     """
 
     descriptor: OperationDescriptor
     function: Callable[..., Any]
     context: str | None = None
-    execute: Callable[[Sequence[Envelope]], Execution] | None = None
+    execute: Callable[[Sequence[Envelope], Cancellation], Execution] | None = None
+    cancellation: str | None = None
 
     @property
     def plan(self) -> Plan:
@@ -60,6 +64,15 @@ class Operation:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function."""
         return self.function(*args, **kwargs)
+
+    def given(self, values: Sequence[Any], context: Context, cancellation: Cancellation | None = None) -> Any:
+        """Call the function with values for its inputs, and with what it asks of its host."""
+        asked: dict[str, Any] = {}
+        if self.context is not None:
+            asked[self.context] = context
+        if self.cancellation is not None:
+            asked[self.cancellation] = cancellation or Cancellation()
+        return self.function(*values, **asked)
 
     def __rshift__(self, other: Operation | Plan) -> Plan:
         """Return the plan that runs this operation, then the other."""
@@ -91,11 +104,13 @@ class Ports:
         inputs: schema of each parameter but the context, in order.
         outputs: schema of what it returns.
         context: name of the parameter for the context; None where there is none.
+        cancellation: name of the parameter for the cancellation; None where there is none.
     """
 
     inputs: Port
     outputs: Port
     context: str | None
+    cancellation: str | None
 
 
 def ports_of(function: Callable[..., Any], schemas: Mapping[Any, str]) -> Ports:
@@ -119,10 +134,12 @@ def ports_of(function: Callable[..., Any], schemas: Mapping[Any, str]) -> Ports:
         raise DeclarationError(f"the annotations of {name} cannot be read: {error}") from None
     problems: list[str] = []
     inputs: list[str] = []
-    context = None
+    context = cancellation = None
     for each in parameters:
         if hints.get(each.name) is Context:
             context = each.name
+        elif hints.get(each.name) is Cancellation:
+            cancellation = each.name
         elif each.kind not in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD):
             problems.append(f"{each.name} takes any number of values, but a port has a fixed number")
         else:
@@ -132,7 +149,7 @@ def ports_of(function: Callable[..., Any], schemas: Mapping[Any, str]) -> Ports:
         outputs += _schema(hint, schemas, f"result {ix}", problems)
     if problems:
         raise DeclarationError(f"{name}: {'; '.join(problems)}")
-    return Ports(tuple(inputs), tuple(outputs), context)
+    return Ports(tuple(inputs), tuple(outputs), context, cancellation)
 
 
 def _results(hint: Any, schemas: Mapping[Any, str]) -> tuple[Any, ...]:

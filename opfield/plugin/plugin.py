@@ -181,7 +181,7 @@ class Plugin:
                 _texts(clears),
                 _texts(admits),
             )
-            operation = Operation(descriptor, function, ports.context)
+            operation = Operation(descriptor, function, ports.context, cancellation=ports.cancellation)
             self.operations.append(operation)
             return operation
 

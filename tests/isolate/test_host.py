@@ -216,7 +216,7 @@ def test_a_descriptor_that_is_none_is_refused(change: dict[str, Any]) -> None:
 
 
 def test_an_operation_here_that_answers_envelopes_is_checked_alike() -> None:
-    liar = Operation(ECHO, lambda n: n, None, lambda _: Execution(Status.SUCCESS, (seal("served.word/v1", "x"),)))
+    liar = Operation(ECHO, lambda n: n, None, lambda *_: Execution(Status.SUCCESS, (seal("served.word/v1", "x"),)))
     registry = Registry().register(Plugin(served.manifest, served.schemas, [liar]))
     done = run(registry, "next")
     assert done.failure is not None
