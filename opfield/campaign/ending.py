@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from opfield.campaign.attempts import Attempt, EarlierAttempts, read_attempts
 from opfield.campaign.computed import evidence_payloads
 from opfield.campaign.evidence import TrialEvidence, TrialTask, failure_evidence
 from opfield.campaign.judge import awaited_reviews, connect_judging, judging_views, review_gates, verdict_payloads
-from opfield.campaign.results import VERDICT_RESULTS, keep_results, lay_out_verdict
+from opfield.campaign.results import AFTERWARDS, VERDICT_RESULTS, keep_results, lay_out_verdict
 from opfield.campaign.schedule import interleaved
 from opfield.campaign.writer import CampaignWriter, open_writer
 from opfield.core import Failure, Status
@@ -25,7 +26,8 @@ from opfield.warehouse import ledger
 from opfield.warehouse.lock import Locking, hold
 from opfield.warehouse.notebook import facts_html
 from opfield.warehouse.session import connect_snapshot
-from opfield.warehouse.views import JUDGING
+from opfield.warehouse.snapshot import install_kept
+from opfield.warehouse.views import JUDGING, ViewSet
 
 #: State of a campaign whose every cell is there and which only people can decide.
 AWAITING_REVIEW: Final = "awaiting_review"
@@ -58,6 +60,19 @@ class Outcome:
         return facts_html("outcome", asdict(self))
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is read of a verdict in the snapshot that computed it, so that showing it does not compute it again.
+
+    Attributes:
+        names: relations to be there beside those that judge; the ones that a campaign's own views lack are left out.
+        read: reads them, once the verdict is recorded; given the connection and the views that it answers.
+    """
+
+    names: Collection[str]
+    read: Callable[[duckdb.DuckDBPyConnection, ViewSet], None]
+
+
 def outcome_of(writer: CampaignWriter, state: str, reason: str, appended: int, pending: int) -> Outcome:
     """Return where the campaign stands, from its history."""
     told = writer.state.completed if writer.state.terminal == "completed" else {}
@@ -80,7 +95,7 @@ def pending_coordinates(writer: CampaignWriter, first_cases: int | None = None) 
     return [Coordinate(*row) for row in rows]
 
 
-def finish(writer: CampaignWriter, *, without_review: bool = False) -> str:
+def finish(writer: CampaignWriter, *, without_review: bool = False, look: Look | None = None) -> str:
     """Record computed evidence, then comparison, decision and selection as the views give them; no cell is pending.
 
     Comparisons come first, since people review them: while a candidate reaches a review gate that still lacks
@@ -89,6 +104,7 @@ def finish(writer: CampaignWriter, *, without_review: bool = False) -> str:
     Args:
         writer: the campaign.
         without_review: decide with the reviews there are.
+        look: what else is to be read of the verdict, where the campaign is completed.
 
     Returns:
         Whose review is awaited and how to give it, in words; empty where the campaign is completed.
@@ -103,11 +119,18 @@ def finish(writer: CampaignWriter, *, without_review: bool = False) -> str:
             writer.accept(ledger.EVIDENCE_RECORDED, payload)
         writer.flush()
     views = judging_views(writer.root, writer.campaign_id, state.started)
-    results = [name for name in VERDICT_RESULTS if name in views.named]
-    with closing(connect_snapshot(writer.root, writer.campaign_id, {*JUDGING, *results}, views)) as con:
+    results = [name for name in (*AFTERWARDS, *VERDICT_RESULTS) if name in views.named]
+    known = views.closure({*JUDGING, *results}).keys()
+    with closing(connect_snapshot(writer.root, writer.campaign_id, known, views)) as con:
         awaited = _record_verdict(writer, con, without_review=without_review)
         if not awaited:
+            # The verdict is an event by now, and what tells the campaign's state has to know it.
+            asked = views.closure(views.named.keys() & set(look.names if look else ())).keys()
+            later = views.named.keys() & set(AFTERWARDS)
+            install_kept(con, writer.root, writer.campaign_id, views, later | (asked - known), {})
             lay_out_verdict(writer, con, results)
+            if look:
+                look.read(con, views)
     return awaited
 
 

@@ -59,7 +59,7 @@ def lay_out(root: Path, campaign_id: str, started: Mapping[str, Any], names: Ite
         sweep_results(root, campaign_id)
         if are_as_written(root, campaign_id, chosen) and not differing_results(con, root, campaign_id, chosen):
             return False
-        write_results(root, campaign_id, [(con, chosen)])
+        write_results(root, campaign_id, con, chosen)
     return True
 
 
@@ -89,12 +89,11 @@ def lay_out_verdict(writer: CampaignWriter, con: duckdb.DuckDBPyConnection, name
 
     Args:
         writer: the campaign, with its last event published.
-        con: connection in which its verdict was computed.
+        con: connection in which its verdict was computed, and in which its last event is known.
         names: relations that it answers for.
     """
-    told = writer.root, writer.campaign_id, writer.state.started
-    with suppress(OpfieldError, duckdb.Error, OSError), closing(connect_judging(*told, AFTERWARDS)) as afterwards:
-        write_results(writer.root, writer.campaign_id, [(afterwards, AFTERWARDS), (con, names)])
+    with suppress(OpfieldError, duckdb.Error, OSError):
+        write_results(writer.root, writer.campaign_id, con, names)
 
 
 def keep_results(writer: CampaignWriter) -> None:

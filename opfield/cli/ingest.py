@@ -9,17 +9,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from opfield.campaign.ending import Look
 from opfield.cli.options import json_option, warehouse_option
 from opfield.cli.progress import TerminalProgress
 from opfield.cli.reader_words import asked_of, defaults
 from opfield.cli.render import cell, plural, print_facts, print_json, print_table, say
-from opfield.cli.verdict import exit_code, print_verdict, read_verdict
+from opfield.cli.verdict import VERDICT_NAMES, exit_code, print_verdict, read_verdict, verdict_rows
 from opfield.decision import Policy, gate
 from opfield.errors import DeclarationError, OpfieldError, unknown_name
 from opfield.ingest.commit import ingest
@@ -28,7 +29,12 @@ from opfield.ingest.intake import Intake, open_intake
 from opfield.ingest.records import Reader
 from opfield.ingest.request import Request
 from opfield.ingest.survey import survey
-from opfield.warehouse.session import open_warehouse
+from opfield.warehouse.session import Warehouse, read_rows
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from opfield.warehouse.views import ViewSet
 
 _PASSED_ON: Final = {"ignore_unknown_options": True, "allow_extra_args": True}
 _POLICY: Final = ("gates", "prefer", "min_gain", "infers_to")
@@ -114,11 +120,25 @@ def ingest_command(
             open_intake(request, Path(folder), advance) as intake,
         ):
             return _print_intake(intake, as_json)
+    seen: dict[str, Any] = {}
+
+    def look(con: duckdb.DuckDBPyConnection, views: ViewSet) -> None:
+        seen["verdict"] = verdict_rows(con, views)
+        seen["stated"] = read_rows(con, _STATED)[0]
+
     with _reading(request) as advance:
-        taken = ingest(request, warehouse, advance=advance, progress=TerminalProgress())
-    told = read_verdict(taken.root, taken.campaign_id)
+        taken = ingest(
+            request,
+            warehouse,
+            advance=advance,
+            progress=TerminalProgress(),
+            look=Look((*VERDICT_NAMES, "stated_figures"), look),
+        )
+    told = read_verdict(taken.root, taken.campaign_id, seen.get("verdict"))
     notes = [{"place": place, "text": text} for place, text in taken.notes]
-    (stated,) = open_warehouse(taken.root, is_snapshot=True).rows(_STATED, [taken.campaign_id])
+    stated = seen.get("stated")
+    if stated is None:
+        (stated,) = Warehouse(taken.root, is_snapshot=True, only=taken.campaign_id).rows(_STATED)
     if as_json:
         print_json({"appended": taken.appended, "cells": taken.cells, "notes": notes, "stated_figures": stated, **told})
         return exit_code(told)
@@ -159,7 +179,6 @@ def readers_command(reader: str | None, as_json: bool) -> int:
 _STATED: Final = """
 select count(*) as figures, count(*) filter (where not agrees) as disagree
 from stated_figures
-where campaign_id = $1
 """
 
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 import duckdb
 import orjson
 
-from opfield.campaign.ending import finish
+from opfield.campaign.ending import Look, finish
 from opfield.campaign.prepare import Prepared
 from opfield.campaign.progress import Progress, Silence
 from opfield.campaign.provenance import provenance
@@ -83,6 +83,7 @@ def ingest(
     *,
     advance: Callable[[int], None] = lambda _bytes: None,
     progress: Progress | None = None,
+    look: Look | None = None,
 ) -> Taken:
     """Take results of other tools in as one campaign; the same files a second time append nothing.
 
@@ -91,6 +92,7 @@ def ingest(
         warehouse: warehouse folder, made where it is not there; `$OPFIELD_WAREHOUSE` or `./warehouse` where None.
         advance: told how many bytes were read since the last call.
         progress: who is told how many cells are recorded.
+        look: what is read of the verdict where it is computed; nothing where the files had been taken in before.
 
     Raises:
         IngestError: listing everything that stands in the way; nothing was recorded.
@@ -106,7 +108,7 @@ def ingest(
             with hold(root, campaign_id):
                 if not _is_there(root, campaign_id):
                     stage = _stage(root, staging)
-                    appended = _record(stage, prepared, intake, progress or Silence())
+                    appended = _record(stage, prepared, intake, progress or Silence(), look)
                     (staging / _PUBLISHING).write_text(campaign_id)
                     _publish(stage, root, campaign_id)
         cells = int(intake.rows("select sum(repeats) as cells from grid")[0]["cells"])
@@ -188,7 +190,7 @@ def _stage(root: Path, staging: Path) -> Path:
     return stage
 
 
-def _record(stage: Path, prepared: Prepared, intake: Intake, progress: Progress) -> int:
+def _record(stage: Path, prepared: Prepared, intake: Intake, progress: Progress, look: Look | None) -> int:
     """Write the campaign's whole history into the stage, and return the number of its events."""
     campaign_id = prepared.campaign_id
     with open_writer(stage, campaign_id) as writer:
@@ -199,7 +201,7 @@ def _record(stage: Path, prepared: Prepared, intake: Intake, progress: Progress)
         progress.begin(prepared.campaign.name, writer.state.declared_cells, 0)
         try:
             _accept_cells(writer, prepared, intake, progress, stage)
-            finish(writer)
+            finish(writer, look=look)
         finally:
             progress.end()
         appended = writer.state.sequence

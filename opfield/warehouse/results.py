@@ -35,15 +35,14 @@ def has_results(root: Path, campaign_id: str) -> bool:
     return results_folder(root, campaign_id).exists()
 
 
-def write_results(
-    root: Path, campaign_id: str, sources: Iterable[tuple[duckdb.DuckDBPyConnection, Iterable[str]]]
-) -> None:
+def write_results(root: Path, campaign_id: str, con: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
     """Lay out relations as a campaign's results, in place of earlier ones; call it under the campaign's lock.
 
     Args:
         root: warehouse folder.
         campaign_id: a campaign whose history is terminal.
-        sources: connections, each with the relations that it answers for.
+        con: connection that answers for the relations.
+        names: the relations.
 
     Raises:
         WarehouseError: where the files cannot be written; the results are as they were.
@@ -54,11 +53,10 @@ def write_results(
     try:
         make_folder(prepared)
         files = {}
-        for con, names in sources:
-            for name in names:
-                path = prepared / f"{name}.parquet"
-                _copy(con, name, path)
-                files[path.name] = file_digest(path)
+        for name in names:
+            path = prepared / f"{name}.parquet"
+            _copy(con, name, path)
+            files[path.name] = file_digest(path)
         write_bytes(prepared / RECORD, digests_bytes(files))
         if target.exists():
             os.replace(target, old)

@@ -24,7 +24,7 @@ from opfield.warehouse.memory import connect_memory
 from opfield.warehouse.practice_tables import table_queries
 from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.reading import is_about_files, read_again
-from opfield.warehouse.snapshot import connected, kept_names, list_files
+from opfield.warehouse.snapshot import connected, install_kept, kept_names, list_files
 from opfield.warehouse.sql_text import names_read
 from opfield.warehouse.store import default_root, open_store
 from opfield.warehouse.views import TABLES, VERDICTS, ViewSet, load_views
@@ -71,11 +71,7 @@ def connect_snapshot(
 
     def open_once() -> duckdb.DuckDBPyConnection:
         con = connected(connect_memory(), root, campaign_id)
-        read = chosen.tables_read(wanted)
-        small = list_files(con, root, campaign_id, is_largest_first=True)
-        stored = kept_names(chosen, wanted, read, small)
-        practice = table_queries(con, root, read, is_listed=True)
-        install_some(con, chosen, column_names(), wanted, stored, practice, is_listed=True)
+        install_kept(con, root, campaign_id, chosen, wanted, column_names())
         return con
 
     return read_again(open_once)

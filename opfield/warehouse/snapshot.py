@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,9 @@ import duckdb
 from opfield.core import digest_hex
 from opfield.errors import WarehouseError
 from opfield.warehouse.contract import TABLE_NAMES
+from opfield.warehouse.install import install_some
 from opfield.warehouse.layout import NO_CAMPAIGN, partition
+from opfield.warehouse.practice_tables import table_queries
 from opfield.warehouse.views import ViewSet
 
 #: Relations that a snapshot computes once, beside the gates: small, or read by many others. Binding one takes longer
@@ -129,3 +131,29 @@ def _bytes_of(files: Iterable[Path]) -> int:
         with suppress(FileNotFoundError):
             total += path.stat().st_size
     return total
+
+
+def install_kept(
+    con: duckdb.DuckDBPyConnection,
+    root: Path,
+    campaign_id: str,
+    views: ViewSet,
+    wanted: Collection[str],
+    columns: Mapping[str, Sequence[str]],
+) -> None:
+    """Create relations of one campaign over the files that there are now, those of `kept_names` computed at once.
+
+    Args:
+        con: a connection as `connected` gives it; what it has under these names is replaced, what else it computed
+            stays as it was.
+        root: warehouse folder.
+        campaign_id: the campaign.
+        views: all relations.
+        wanted: relations to create, with all that they read and the connection does not have.
+        columns: columns of the tables to create, as `column_names` gives them.
+    """
+    read = views.tables_read(wanted)
+    small = list_files(con, root, campaign_id, is_largest_first=True)
+    stored = kept_names(views, wanted, read, small)
+    practice = table_queries(con, root, read, is_listed=True)
+    install_some(con, views, columns, wanted, stored, practice, is_listed=True)

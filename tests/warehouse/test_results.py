@@ -36,7 +36,7 @@ def content_of(root: Path) -> dict[str, bytes]:
 
 
 def test_what_is_written_equals_what_the_connection_answers(tmp_path: Path, con: duckdb.DuckDBPyConnection) -> None:
-    write_results(tmp_path, CAMPAIGN, [(con, NAMES)])
+    write_results(tmp_path, CAMPAIGN, con, NAMES)
     assert differing_results(con, tmp_path, CAMPAIGN, NAMES) == []
     assert are_as_written(tmp_path, CAMPAIGN, NAMES)
     assert not are_as_written(tmp_path, CAMPAIGN, NAMES[:1])
@@ -50,7 +50,7 @@ def test_what_is_written_equals_what_the_connection_answers(tmp_path: Path, con:
 
 def test_a_sum_of_integers_is_exact(tmp_path: Path, con: duckdb.DuckDBPyConnection) -> None:
     say(con, 2**62 + 1)
-    write_results(tmp_path, CAMPAIGN, [(con, NAMES)])
+    write_results(tmp_path, CAMPAIGN, con, NAMES)
     path = results_folder(tmp_path, CAMPAIGN) / "sums.parquet"
     assert con.execute(f"select total::hugeint from '{path}'").fetchall() == [(2**62 + 1,)]
 
@@ -60,22 +60,22 @@ def test_a_sum_of_integers_is_exact(tmp_path: Path, con: duckdb.DuckDBPyConnecti
 def test_death_at_any_step_leaves_whole_results_or_none(
     tmp_path: Path, con: duckdb.DuckDBPyConnection, name: str, is_new: bool
 ) -> None:
-    write_results(tmp_path / "expected", CAMPAIGN, [(con, NAMES)])
+    write_results(tmp_path / "expected", CAMPAIGN, con, NAMES)
     expected = content_of(tmp_path / "expected")
     for at in range(10):
         root = tmp_path / str(at)
         if not is_new:
             say(con, 2)
-            write_results(root, CAMPAIGN, [(con, NAMES)])
+            write_results(root, CAMPAIGN, con, NAMES)
             say(con, 1)
         old = content_of(root)
         try:
             with pytest.MonkeyPatch.context() as patch:
                 dies_at(patch, name, at)
-                write_results(root, CAMPAIGN, [(con, NAMES)])
+                write_results(root, CAMPAIGN, con, NAMES)
         except Killed:
             assert content_of(root) in (old, expected, {})
-            write_results(root, CAMPAIGN, [(con, NAMES)])
+            write_results(root, CAMPAIGN, con, NAMES)
         else:
             assert at > 0  # every call was passed
             break
@@ -99,7 +99,7 @@ def dies_at(patch: pytest.MonkeyPatch, name: str, at: int) -> None:
 
 
 def test_a_record_that_is_gone_or_altered_is_named(tmp_path: Path, con: duckdb.DuckDBPyConnection) -> None:
-    write_results(tmp_path, CAMPAIGN, [(con, NAMES)])
+    write_results(tmp_path, CAMPAIGN, con, NAMES)
     record = results_folder(tmp_path, CAMPAIGN) / RECORD
     content = record.read_bytes()
     for harmed in (content[:-3], content.replace(b"sums", b"sumz"), b"", None):
