@@ -29,9 +29,11 @@ def bind_command(files: tuple[Path, ...], admit: bool, warehouse: Path | None, a
     landed before need not be among them. Nothing is changed in a run: a binding is a record of its own. The same files
     a second time land nothing.
 
-    Exits with 0 where something was bound, and with --admit admitted; with 3 where everything was refused.
+    Exits with 0 where something was bound, and with --admit admitted, or where there were only runs to land; with 3
+    where everything was refused.
     """
     # Loaded here: it takes longer than most commands.
+    from opfield.practice import GeometricSearchRun
     from opfield.warehouse.binding import bind_handed, read_handed
 
     root = create_store(warehouse or default_root()).root
@@ -39,6 +41,7 @@ def bind_command(files: tuple[Path, ...], admit: bool, warehouse: Path | None, a
     with Progress(console=err(), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("records", total=len(handed))
         rows = bind_handed(root, handed, is_admitting=admit, told=lambda: bar.advance(task))
+    unfit = [each.place for each in handed if each.kind is GeometricSearchRun and not each.envelope.is_valid]
     good = [row for row in rows if (row["admission"] == "admitted" if admit else row["outcome"] == "bound")]
     if as_json:
         print_json(rows)
@@ -47,7 +50,11 @@ def bind_command(files: tuple[Path, ...], admit: bool, warehouse: Path | None, a
         if len(rows) > _MOST_SHOWN:
             say(f'{len(rows) - _MOST_SHOWN} more: opfield sql "from bindings"')
         say(f"{plural(len(rows), 'pair')}, {len(good)} {'admitted' if admit else 'bound'}")
-    return 0 if good or not rows else 3
+        for place in unfit[:_MOST_SHOWN]:
+            say(f"{place}: not a valid run; it was landed as it is, and whatever names it is refused")
+        if len(unfit) > _MOST_SHOWN:
+            say(f'{len(unfit) - _MOST_SHOWN} more: opfield sql "from runs where not is_valid"')
+    return 0 if good or not (rows or unfit) else 3
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:

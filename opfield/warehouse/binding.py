@@ -48,11 +48,13 @@ class Handed:
         envelope: its envelope.
         kind: class of the record that its schema asks for.
         run_id: run that it claims to be, or to be made for; None where it claims none.
+        place: file and line that it was read from, or that it stood in the warehouse.
     """
 
     envelope: Envelope
     kind: Any
     run_id: str | None
+    place: str
 
     @property
     def record(self) -> object:
@@ -146,6 +148,7 @@ def _handed(line: bytes, place: str) -> Handed:
         Envelope(schema, canonical.decode(), digest, is_valid(kind, record_from(kind, payload))),
         kind,
         claimed if isinstance(claimed, str) else None,
+        place,
     )
 
 
@@ -188,7 +191,7 @@ def _landed_runs(landing: Landing, run_ids: set[str | None]) -> list[Handed]:
 def _stood(kind: Any, row: dict[str, Any], run_id: str | None) -> Handed:
     """Return a record that landed before as if it were handed over."""
     envelope = Envelope(SCHEMAS[kind], row["payload"], row["digest"], row["is_valid"])
-    return Handed(envelope, kind, run_id)
+    return Handed(envelope, kind, run_id, "landed before")
 
 
 def _outcomes(runs: Iterable[tuple[str | None, object]], result: Handed) -> Iterator[Envelope]:

@@ -214,3 +214,15 @@ def test_two_results_of_one_run_may_name_each_other_as_little_as_they_like(root:
     assert bind(root, RUN, stray) == 3
     (refused,) = rows(root, "from bindings")
     assert refused["reason_codes"] == ["original_run_not_a_run"]
+
+
+def test_runs_that_are_not_valid_are_named_by_their_lines(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = root.parent / "runs.jsonl"
+    unfit = [{"schema": "opfield.geometric_search_run/v1", "payload": {"run_id": each}} for each in "?!"]
+    path.write_text("\n".join(map(json.dumps, unfit)))
+    assert invoke(["bind", str(path), "--warehouse", str(root)]) == 3
+    told = "".join(capsys.readouterr().err.split())
+    assert told.count("notavalidrun") == 2
+    assert "runs.jsonl:1:" in told and "runs.jsonl:2:" in told
+    assert bind(root, RUN) == 0
+    assert "not a valid run" not in capsys.readouterr().err
