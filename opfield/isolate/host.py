@@ -1,23 +1,30 @@
 """The host: operations of a worker process as if they were here, and every misbehaviour an attributed outcome (§48.3).
 
-A worker that crashes, hangs, floods, talks out of turn or says what is not so is ended with all its children, and the
-call that met it is an infrastructure failure that names the plugin. The next call starts a new worker.
+A worker that crashes, hangs, floods, talks out of turn or says what is not so is ended with all that it started, and
+the call that met it is an infrastructure failure that names the plugin. The next call starts a new worker.
+
+On Linux a keeper (`opfield.isolate.keeper`) sees to it that nothing of a worker is left, whatever session it moved to.
+Elsewhere the worker's process group is ended, and what left the group lives on.
 """
 
 from __future__ import annotations
 
 import os
 import selectors
+import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, Final, NoReturn, Self
+from weakref import WeakSet
 
 from opfield.core import Envelope, Status, canonical_json, parse_json
 from opfield.core.cancellation import Cancellation, CancelledError
@@ -31,6 +38,9 @@ _CHUNK = 1 << 16
 _KEPT_WORDS = 2_000
 #: How often it is looked whether a call was asked to stop, in seconds.
 _LOOK_S = 0.05
+#: How long a keeper may take to end a worker, before it is ended itself.
+_GRACE_S = 5.0
+_KEEPER: Final = (sys.executable, "-I", "-S", str(Path(__file__).with_name("keeper.py")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +76,8 @@ class Host:
         self._buffer = b""
         self._words: deque[bytes] = deque(maxlen=64)
         self._known: dict[str, OperationDescriptor] = {}
+        self._control: int | None = None
+        _hosts.add(self)
 
     def __enter__(self) -> Self:
         """Return the host."""
@@ -98,6 +110,9 @@ class Host:
         request = execute_request(operation, inputs, self._limits.call_s)
         with self._lock:
             try:
+                if cancellation is not None:
+                    # Others may have had the worker first.
+                    cancellation.check()
                 self._started()
                 answer = self._asked(request, self._limits.call_s, cancellation)
                 return read_done(answer, request["id"])
@@ -126,13 +141,7 @@ class Host:
             return
         self._end()
         try:
-            self._process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
+            self._process = self._opened()
         except OSError as error:
             raise ProtocolError(f"cannot be started: {error}") from None
         threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
@@ -144,6 +153,26 @@ class Host:
         if self._known and found != self._known:
             raise ProtocolError("declares other operations than when it was registered")
         self._known = found
+
+    def _opened(self) -> subprocess.Popen[bytes]:
+        """Return a new worker, kept where there can be a keeper.
+
+        Raises:
+            OSError: where there is no such program.
+        """
+        if shutil.which(self._command[0]) is None:
+            raise FileNotFoundError(f"there is no program {self._command[0]}")
+        pipe = subprocess.PIPE
+        if sys.platform != "linux":
+            return subprocess.Popen(self._command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+        theirs, self._control = os.pipe()
+        try:
+            command = (*_KEEPER, str(theirs), *self._command)
+            return subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, pass_fds=(theirs,)
+            )
+        finally:
+            os.close(theirs)
 
     def _asked(self, request: dict[str, Any], seconds: float, cancellation: Cancellation | None = None) -> Any:
         """Return the answer to a request, as JSON."""
@@ -221,14 +250,58 @@ class Host:
         self._words.clear()
         if process is None:
             return ""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                with suppress(OSError):
-                    stream.close()
+        is_left = self._let_go()
+        try:
+            process.wait(_GRACE_S if is_left else 0)
+        except subprocess.TimeoutExpired:
+            is_left = False
+        if not is_left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        _close(process)
         return said.splitlines()[-1] if said else ""
+
+    def _let_go(self) -> bool:
+        """Leave it to the keeper to end the worker, and return whether there is one."""
+        control, self._control = self._control, None
+        if control is None:
+            return False
+        with suppress(OSError):
+            os.write(control, b".")  # a forked child of this process may hold the pipe open
+        os.close(control)
+        return True
+
+    def forget(self) -> None:
+        """Have no worker, in a process that was forked from the one which started it: there it is still in use."""
+        process, self._process, self._buffer = self._process, None, b""
+        control, self._control = self._control, None
+        # Whoever held it did so in the other process.
+        self._lock = threading.Lock()
+        if control is not None:
+            os.close(control)
+        if process is not None:
+            _close(process)
+            process.returncode = 0  # not this process's to wait for
+
+
+_hosts: WeakSet[Host] = WeakSet()
+
+
+def _forget_all() -> None:
+    for each in list(_hosts):
+        each.forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """Close a process's streams here."""
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()
 
 
 def _is_ready(selector: selectors.BaseSelector, deadline: float, cancellation: Cancellation | None) -> bool:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import threading
 import time
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -20,7 +23,7 @@ from opfield.errors import DeclarationError, ProtocolError
 from opfield.interpret import execute
 from opfield.isolate import Host, HostLimits
 from opfield.plan import tensor
-from opfield.plugin import Operation, Plugin, Registry
+from opfield.plugin import Cancellation, Operation, Plugin, Registry, Terms
 from tests.isolate.served import plugin as served
 
 ROOT = Path(__file__).parents[2]
@@ -152,11 +155,30 @@ def test_a_worker_that_answers_well_is_believed(tmp_path: Path) -> None:
         assert [run(registry, "next", n).outputs[0].payload for n in range(3)] == [2, 2, 2]
 
 
-def test_the_children_of_a_worker_end_with_it(tmp_path: Path) -> None:
+#: Ways to have a process that outlives a call; each writes its id, and sleeps.
+CHILDREN = {
+    "a child": "if os.fork() == 0: note()",
+    "a child in a session of its own": "if os.fork() == 0: os.setsid(); note()",
+    "an orphan in a session of its own": (
+        "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: note()\n    os._exit(0)"
+    ),
+}
+ENDINGS = {"well": "done()", "in a crash": "os._exit(7)", "in a hang": "time.sleep(60)"}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("name", CHILDREN)
+def test_whatever_a_worker_started_ends_with_it(name: str, ending: str, tmp_path: Path) -> None:
+    if sys.platform != "linux" and name != "a child":
+        pytest.skip("what leaves the process group of a worker lives on here")
     note = tmp_path / "child"
-    body = f"pid = os.fork()\nif pid == 0: time.sleep(60)\nopen({str(note)!r}, 'w').write(str(pid))\ndone()"
-    with worker(tmp_path, body) as host:
-        assert run(proxied(host), "next").status is Status.SUCCESS
+    body = (
+        f"def note():\n    open({str(note)!r} + '~', 'w').write(str(os.getpid()))\n"
+        f"    os.rename({str(note)!r} + '~', {str(note)!r})\n    time.sleep(60)\n"
+        f"{CHILDREN[name]}\nwhile not os.path.exists({str(note)!r}): time.sleep(0.001)\n{ENDINGS[ending]}"
+    )
+    with worker(tmp_path, body, call_s=1.0) as host:
+        assert (run(proxied(host), "next").status is Status.SUCCESS) == (ending == "well")
         child = int(note.read_text())
     deadline = time.monotonic() + 5
     while _is_running(child) and time.monotonic() < deadline:
@@ -169,6 +191,43 @@ def _is_running(pid: int) -> bool:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except FileNotFoundError:
         return False
+
+
+def test_a_call_that_is_asked_to_stop_ends_the_worker_and_the_next_one_finds_a_new_one(tmp_path: Path) -> None:
+    body = "if os.path.exists('once'): done()\nelse: open('once', 'w').close(); time.sleep(60)"
+    with worker(tmp_path, f"os.chdir({str(tmp_path)!r})\n{body}", call_s=60) as host:
+        registry, stop, started = proxied(host), Cancellation(), time.monotonic()
+        threading.Timer(0.2, stop.cancel, ["no more money"]).start()
+        done = execute(registry.operations["served.next/v1"].plan, registry, [NUMBER], terms=Terms(stop))
+        assert time.monotonic() - started < 30
+        assert done.status is Status.CANCELLED
+        assert done.failure is not None
+        assert done.failure.message == (
+            "operation served.next/v1 of plugin served: its worker was ended: no more money"
+        )
+        assert run(registry, "next").status is Status.SUCCESS
+
+
+def test_a_forked_process_starts_a_worker_of_its_own(host: Host) -> None:
+    registry = proxied(host)
+    assert run(registry, "next").status is Status.SUCCESS
+    mine = host._process
+    assert mine is not None
+    with warnings.catch_warnings():
+        # Threads of the test runner make a fork unsafe in general; this one only asks its worker.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        outcome = 1
+        try:
+            outcome = 0 if run(registry, "next", 4).outputs[0].payload == 5 else 2
+            host.close()
+        finally:
+            os._exit(outcome)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert run(registry, "next", 6).outputs[0].payload == 7
+    assert host._process is mine
+    assert mine.poll() is None
 
 
 @pytest.mark.parametrize(
