@@ -223,6 +223,7 @@ def test_runs_that_are_not_valid_are_named_by_their_lines(root: Path, capsys: py
     assert invoke(["bind", str(path), "--warehouse", str(root)]) == 3
     told = "".join(capsys.readouterr().err.split())
     assert told.count("notavalidrun") == 2
-    assert "runs.jsonl:1:" in told and "runs.jsonl:2:" in told
+    assert "runs.jsonl:1:" in told
+    assert "runs.jsonl:2:" in told
     assert bind(root, RUN) == 0
     assert "not a valid run" not in capsys.readouterr().err
