@@ -18,6 +18,7 @@ import orjson
 
 from opfield.core import MissingReason, Status
 from opfield.core.label import check_label
+from opfield.errors import OpfieldError
 from opfield.experiment.space import BASELINE_LABEL
 from opfield.ingest.records import IngestError, Note, Reading, Refused, Source, System
 from opfield.ingest.request import Request, settled_metrics
@@ -145,10 +146,19 @@ def _read(asked: Asked, request: Request, spool: Spool, facts: list[FileFacts], 
     before = _stamps(named)
     facts.extend(file_facts(named))
     metrics, optional = _asked_names(request)
-    for record in asked.reader.read(Reading(sources, asked.options, metrics, advance, optional)):
-        spool.take(record)
-        if isinstance(record, System):
-            spool.told.readers[record.key] = asked.reader.name
+    try:
+        for record in asked.reader.read(Reading(sources, asked.options, metrics, advance, optional)):
+            spool.take(record)
+            if isinstance(record, System):
+                spool.told.readers[record.key] = asked.reader.name
+    except (OpfieldError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        # Readers come from anywhere: what one gives or raises that no reader may is its fault, not the user's.
+        raise IngestError(
+            f"the reader {asked.reader.name!r} is at fault, {type(error).__name__}: {error}; nothing was taken in. Tell "
+            f"whoever keeps {asked.reader.read.__module__}, with the file that shows it"
+        ) from error
     if _stamps(named) != before:
         changed = ", ".join(sorted({source.name for source, *_ in before ^ _stamps(named)}))
         raise IngestError(f"{changed} changed while it was read; wait until what writes it has ended, then try again")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from opfield.ingest import intake
 from opfield.ingest.intake import open_intake
-from opfield.ingest.records import IngestError, Source
+from opfield.ingest.records import IngestError, Reading, Record, Sample, Source
 from opfield.ingest.sources import FileFacts, file_facts
 from opfield.ingest.spool import Spool
 from tests.ingest.toy import request, results, write_rows
@@ -335,3 +336,28 @@ def test_uneven_repeats_are_told_where_no_file_declares_them(tmp_path: Path) -> 
     assert any(
         text.startswith("cases that systems have unequal numbers of repeats of: 1, such as a;") for text in texts
     )
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"missing": {"score": "no answer"}, "values": {}},
+        {"values": {"score": "0.5"}},
+        {"status": "success", "failure": 7},
+    ],
+    ids=["a reason that is text", "a value that is text", "a failure that is a number"],
+)
+def test_what_no_reader_may_give_is_told_with_the_reader(tmp_path: Path, fault: dict[str, Any]) -> None:
+    asked = request(write_rows(tmp_path / "base.jsonl", FINE))
+
+    def faulty(reading: Reading) -> Iterator[Record]:
+        for record in asked.asked[0].reader.read(reading):
+            yield replace(record, **fault) if isinstance(record, Sample) else record
+
+    (tmp_path / "read").mkdir()
+    broken = replace(asked.asked[0], reader=replace(asked.asked[0].reader, read=faulty))
+    with (
+        pytest.raises(IngestError, match=r"the reader 'toy' is at fault.*tests\.ingest\.test_intake"),
+        open_intake(replace(asked, asked=(broken,)), tmp_path / "read"),
+    ):
+        pass
