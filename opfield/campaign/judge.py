@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import duckdb
 
@@ -13,13 +13,28 @@ from opfield.campaign.prepare import policy_digest
 from opfield.core import parse_json
 from opfield.warehouse.material import find_artifact
 from opfield.warehouse.session import connect_snapshot, installed_views, read_rows
-from opfield.warehouse.views import ViewSet
+from opfield.warehouse.sql_text import names_read
+from opfield.warehouse.views import TABLES, ViewSet
+
+#: Relations and macros that tell what others decide or count. A campaign that kept SQL without them is told of by those
+#: that are installed; each stands after what it reads.
+TELLING: Final = (
+    "counted",
+    "shown",
+    "scope_in_words",
+    "in_words",
+    "named_candidates",
+    "spec_changes",
+    "arm_cells",
+    "conclusions",
+)
 
 
 def judging_views(root: Path, campaign_id: str, started: Mapping[str, Any]) -> ViewSet:
     """Return the relations by which a campaign is judged: those it was declared under, with the gates of its policy.
 
-    They are the installed ones while their SQL is the same, and the ones that the campaign kept otherwise.
+    They are the installed ones while their SQL is the same, and otherwise the ones that the campaign kept, with those
+    of `TELLING` that it lacks.
     """
     policy = started["identity"]["policy"]
     kinds = {gate["kind"] for gate in policy["gates"]}
@@ -28,7 +43,18 @@ def judging_views(root: Path, campaign_id: str, started: Mapping[str, Any]) -> V
         if policy["sql"] == policy_digest(installed, kinds):
             return installed
     kept = parse_json(find_artifact(root, campaign_id, started["policy_artifact"]))
-    return ViewSet.from_sources(kept)
+    return ViewSet.from_sources(_with_telling(kept))
+
+
+def _with_telling(kept: Mapping[str, str]) -> dict[str, str]:
+    """Return kept SQL with the relations that only tell what it gives, as far as they can read it."""
+    sources = dict(kept)
+    installed = installed_views()
+    for name in TELLING:
+        reads = names_read(installed.named[name].sql)[0] if not installed.named[name].is_macro else frozenset()
+        if name not in sources and reads <= sources.keys() | TABLES:
+            sources[name] = installed.named[name].sql
+    return sources
 
 
 def connect_judging(

@@ -17,7 +17,10 @@ from opfield.warehouse.lock import holder_of
 from opfield.warehouse.session import connect_snapshot, first_event, read_rows
 
 if TYPE_CHECKING:
+    import duckdb
+
     from opfield.campaign.confirm import Confirmed
+    from opfield.warehouse.views import ViewSet
 
 #: Exit code by `outcome` of a finished campaign; anything unfinished is open.
 EXIT_CODES: Final = {"selected": 0, "kept_baseline": 3, "undecided": 4}
@@ -26,11 +29,17 @@ EXIT_OPEN: Final = 4
 #: Decisions that `--fail-on` can name, with the exit code of each, the weightier first; `none` names none of them.
 FAIL_ON: Final = {"fail": 3, "indeterminate": EXIT_OPEN}
 
+#: Reasons of a conclusion whose remedy is told; that of an unfinished campaign is told with the command to give.
+_REMEDIED: Final = frozenset({"no_preference", "no_evidence"})
+
+#: Longest sentence; it may hold names and codes that users chose.
+_MOST_WORDS: Final = 600
+
 #: How many candidates are named that nothing separates from the selected one.
 _NAMED: Final = 5
 
 #: Views that a verdict is read from.
-_READ: Final = ("campaigns", "decisions", "coverage", "comparisons", "selection", "pending", "failures")
+_READ: Final = ("campaigns", "decisions", "coverage", "comparisons", "selection", "conclusions", "pending", "failures")
 
 #: Views that say how sure a selection is; a campaign that is judged by older ones lacks them.
 _CAVEATS: Final = ("contenders", "shrinkage")
@@ -62,7 +71,8 @@ left join coverage using (campaign_id, candidate_id)
 left join comparisons
     on comparisons.campaign_id = decisions.campaign_id
     and comparisons.candidate_id = decisions.candidate_id
-    and comparisons.metric = campaigns.preference
+    -- Without a preference the metric that was declared first, as on every page.
+    and comparisons.metric = coalesce(campaigns.preference, (select arg_min(metric, metric_ix) from metrics))
 order by candidates.label
 """
 
@@ -167,30 +177,57 @@ def read_strongest(root: Path, verdict: Mapping[str, Any]) -> dict[str, Any] | N
     return rows[0] if rows else None
 
 
-def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
-    """Return the campaign, its decision table and its selection, from the views that judge it."""
-    started = _started(root, campaign_id)
-    views = judging_views(root, campaign_id, started)
+#: Relations that `verdict_rows` asks for.
+VERDICT_NAMES: Final = (*_READ, *_CAVEATS)
+
+
+def verdict_rows(con: duckdb.DuckDBPyConnection, views: ViewSet) -> dict[str, Any]:
+    """Return what the views say of a campaign, from a connection that answers `VERDICT_NAMES`, as far as they have them.
+
+    Returns:
+        What `read_verdict` gives, less what is known outside of the views: who writes the campaign, what it confirms.
+    """
     known = views.named
-    caveats = [each for each in _CAVEATS if each in known]
     has_effects = "smallest_effect" in known["comparisons"].sql + known["comparison_of"].sql
-    with closing(connect_snapshot(root, campaign_id, (*_READ, *caveats), views)) as con:
-        campaign = read_rows(con, "from campaigns")[0]
-        decisions = read_rows(con, _DECISIONS if has_effects else _DECISIONS.replace(*_OLDER))
-        selection = read_rows(
-            con,
-            "select selection.*, candidates.label from selection left join candidates "
-            "on candidates.candidate_id = selection.selected_id",
-        )
-        pending = read_rows(con, "select count(*) as pending from pending")[0]["pending"]
-        failures = read_rows(con, _FAILURES)
-        disagreeing = read_rows(con, _DISAGREEING) if campaign["state"] == "completed" else []
-        is_selected = bool(selection) and selection[0]["outcome"] == "selected"
-        has_caveats = is_selected and len(caveats) == len(_CAVEATS)
-        expected = read_rows(con, _EXPECTED) if has_caveats else []
-        contenders = read_rows(con, _CONTENDERS) if has_caveats else []
+    campaign = read_rows(con, "from campaigns")[0]
+    selection = read_rows(
+        con,
+        "select selection.*, candidates.label from selection left join candidates "
+        "on candidates.candidate_id = selection.selected_id",
+    )
+    conclusion = read_rows(con, "from conclusions")[0]
+    is_selected = bool(selection) and selection[0]["outcome"] == "selected"
+    has_caveats = is_selected and all(each in known for each in _CAVEATS)
+    expected = read_rows(con, _EXPECTED) if has_caveats else []
+    return {
+        "campaign": campaign,
+        "pending": read_rows(con, "select count(*) as pending from pending")[0]["pending"],
+        "failures": read_rows(con, _FAILURES),
+        "decisions": read_rows(con, _DECISIONS if has_effects else _DECISIONS.replace(*_OLDER)),
+        "selection": selection[0] if selection else None,
+        "conclusion": {each: conclusion[each] for each in ("standing", "reason", "message", "remedy")},
+        "expected_score": expected[0]["expected_score"] if expected else None,
+        "contenders": read_rows(con, _CONTENDERS) if has_caveats else [],
+        "disagreeing": read_rows(con, _DISAGREEING) if campaign["state"] == "completed" else [],
+    }
+
+
+def read_verdict(root: Path, campaign_id: str, rows: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the campaign, its decision table and its selection, from the views that judge it.
+
+    Args:
+        root: warehouse folder.
+        campaign_id: the campaign.
+        rows: its `verdict_rows`, where they were read already.
+    """
+    started = _started(root, campaign_id)
+    if rows is None:
+        views = judging_views(root, campaign_id, started)
+        with closing(connect_snapshot(root, campaign_id, views.named.keys() & {*VERDICT_NAMES}, views)) as con:
+            rows = verdict_rows(con, views)
+    campaign = rows["campaign"]
     writer = holder_of(root, campaign_id)
-    is_awaiting = campaign["state"] == "running" and not pending
+    is_awaiting = campaign["state"] == "running" and not rows["pending"]
     awaited = _awaited_labels(root, campaign_id, started) if is_awaiting else []
     confirmed = _confirmed(root, started["identity"])
     return {
@@ -199,13 +236,7 @@ def read_verdict(root: Path, campaign_id: str) -> dict[str, Any]:
         "writer": writer,
         "awaiting_review": awaited,
         "confirms": None if confirmed is None else asdict(confirmed),
-        "pending": pending,
-        "failures": failures,
-        "decisions": decisions,
-        "selection": selection[0] if selection else None,
-        "expected_score": expected[0]["expected_score"] if expected else None,
-        "contenders": contenders,
-        "disagreeing": disagreeing,
+        **rows,
     }
 
 
@@ -285,7 +316,7 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
     campaign = verdict["campaign"]
     name = short(campaign["campaign_id"])
     cases = campaign.get("planned_cases", campaign["cases"])
-    metric = campaign["preference"] or "the preference"
+    metric = campaign["preference"] or next((row["metric"] for row in verdict["decisions"] if row["metric"]), "metric")
     console = out()
     console.print(
         f"{cell(campaign['name'])}  {name}  {verdict['state']}: "
@@ -329,6 +360,8 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
         )
     console.print()
     console.print(_sentence(verdict), markup=False)
+    if verdict["conclusion"]["reason"] in _REMEDIED:
+        console.print(f"what would change it: {cell(verdict['conclusion']['remedy'], limit=_MOST_WORDS)}", markup=False)
     for line in _caveats(verdict):
         console.print(line, markup=False)
     for row in verdict["disagreeing"]:
@@ -349,19 +382,17 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
 
 
 def _sentence(verdict: dict[str, Any]) -> str:
-    chosen, campaign = verdict["selection"], verdict["campaign"]
-    if campaign["state"] == "cancelled":
-        return "cancelled: no verdict"
+    """Return what the campaign comes to; why, in the words of the view `conclusions`."""
+    told = verdict["conclusion"]
+    if told["standing"] == "selected":
+        chosen = verdict["selection"]
+        change = f"oriented change of {cell(verdict['campaign']['preference'])} {cell(chosen['score'])}"
+        return f"selected: {cell(chosen['label'])}, {change}"
     if verdict["awaiting_review"]:
         return f"awaiting review: {', '.join(map(cell, verdict['awaiting_review']))}"
-    if chosen is None:
-        return f"undecided: {plural(verdict['pending'], 'cell')} pending"
-    if chosen["outcome"] == "selected":
-        change = f"oriented change of {cell(campaign['preference'])} {cell(chosen['score'])}"
-        return f"selected: {cell(chosen['label'])}, {change}"
-    if chosen["outcome"] == "kept_baseline":
-        return "kept: the baseline; no candidate passed with a gain above the policy's least"
-    return "undecided: none passed, and at least one verdict is indeterminate; the baseline stays"
+    message = cell(told["message"], limit=_MOST_WORDS)
+    ends = {"kept": f"kept: the baseline; {message}", "undecided": f"undecided: {message}; the baseline stays"}
+    return ends.get(told["standing"]) or (message if told["standing"] == "cancelled" else f"undecided: {message}")
 
 
 def _caveats(verdict: dict[str, Any]) -> list[str]:
@@ -370,8 +401,8 @@ def _caveats(verdict: dict[str, Any]) -> list[str]:
     gaps = sum(row["pairs"] < row["expected_pairs"] for row in verdict["decisions"] if row["pairs"] is not None)
     if gaps:
         lines.append(
-            f"the table is over the pairs found; {plural(gaps, 'candidate')} lack some, "
-            "and gates take the worst for them"
+            f"the table is over the pairs found; {plural(gaps, 'candidate')} "
+            f"{'lacks' if gaps == 1 else 'lack'} some, and gates take the worst for them"
         )
     campaign = verdict["campaign"]
     planned = campaign.get("planned_cases", campaign["cases"])

@@ -76,13 +76,16 @@ joined as (
         verdicts.deciding.status as status,
         case
             when verdicts.deciding.scope = '' then verdicts.deciding.message
-            when verdicts.scopes = 1 then format('in {}: {}', verdicts.deciding.scope, verdicts.deciding.message)
+            when verdicts.scopes = 1
+                then format('in {}: {}', scope_in_words(verdicts.deciding.scope), verdicts.deciding.message)
             when verdicts.deciding.status = 'pass'
                 then format(
-                    'in each of {} scopes; in {}: {}', verdicts.scopes, verdicts.deciding.scope, verdicts.deciding.message
+                    'in each of {} scopes; in {}: {}',
+                    verdicts.scopes, scope_in_words(verdicts.deciding.scope), verdicts.deciding.message
                 )
             else format(
-                'in {}, which decides of {}: {}', verdicts.deciding.scope, verdicts.scopes, verdicts.deciding.message
+                'in {}, which decides of {}: {}',
+                scope_in_words(verdicts.deciding.scope), verdicts.scopes, verdicts.deciding.message
             )
         end as message,
         verdicts.deciding.value as value,

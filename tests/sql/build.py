@@ -60,6 +60,7 @@ class Campaign:
     Candidate ids are free text here; `twins` are candidates whose specification equals the baseline's. `clusters` maps
     cases to the cluster that each belongs to; a case that is not in it belongs to none. `ragged` maps cases to how
     often they run on each arm, by candidate id, where that is not `repeats`; the campaign then declares coordinates.
+    `specs` maps candidates to their specification, which is empty where none is given.
     """
 
     cases: Mapping[str, Mapping[str, str]]
@@ -79,6 +80,7 @@ class Campaign:
     clusters: Mapping[str, str] = field(default_factory=dict)
     coupling: str = "common_seed"
     ragged: Mapping[str, Mapping[str, int]] | None = None
+    specs: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -206,7 +208,10 @@ class Campaign:
         for candidate in (self.baseline, *self.candidates):
             is_twin = candidate == self.baseline or candidate in self.twins
             patch = None if candidate == self.baseline else {"id": f"label {candidate}", "optic": "x"}
-            spec = {"payload": {}, "digest": "sha256:spec-base" if is_twin else f"sha256:spec-{candidate}"}
+            spec = {
+                "payload": self.specs.get(candidate, {}),
+                "digest": "sha256:spec-base" if is_twin else f"sha256:spec-{candidate}",
+            }
             contents[f"artifact-{candidate}"] = canonical({"patch": patch, "spec": spec})
         return {name: content.encode() for name, content in contents.items()}
 

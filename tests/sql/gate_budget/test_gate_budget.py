@@ -168,21 +168,21 @@ GROUPS = {"a": {"role": "admin"}, "b": {"role": "user"}}
 @pytest.mark.parametrize(
     ("within", "cases", "expected"),
     [
-        ({"role": "admin"}, GROUPS, ("pass", 'in {"role":"admin"}: cost_usd of the candidate is 1, at most 1 asked')),
-        ({"role": "user"}, GROUPS, ("fail", 'in {"role":"user"}: cost_usd of the candidate is 3, at most 1 asked')),
+        ({"role": "admin"}, GROUPS, ("pass", "in role = admin: cost_usd of the candidate is 1, at most 1 asked")),
+        ({"role": "user"}, GROUPS, ("fail", "in role = user: cost_usd of the candidate is 3, at most 1 asked")),
         (
             "role",
             GROUPS,
             (
                 "fail",
-                'in {"role":"user"}, which decides of 2: cost_usd of the candidate is 3, at most 1 asked',
+                "in role = user, which decides of 2: cost_usd of the candidate is 3, at most 1 asked",
             ),
         ),
-        ({"role": "nobody"}, GROUPS, ("indeterminate", f'in {{"role":"nobody"}}: {NO_CASE}')),
+        ({"role": "nobody"}, GROUPS, ("indeterminate", f"in role = nobody: {NO_CASE}")),
         (
             "role",
             {"a": {"role": "admin"}, "b": {}},
-            ("indeterminate", f'in {{"role":null}}, which decides of 2: {NO_CASE}'),
+            ("indeterminate", f"in role = (none), which decides of 2: {NO_CASE}"),
         ),
     ],
 )

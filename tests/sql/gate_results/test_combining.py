@@ -74,6 +74,7 @@ def combined(con: duckdb.DuckDBPyConnection, root: Path, *campaigns: Campaign) -
 
 GATES = "select campaign_id, status, message, value, threshold from gate_results"
 X, Y = '{"k":"x"}', '{"k":"y"}'
+WORDS = {X: "k = x", Y: "k = y"}
 
 
 def test_a_gate_passes_in_all_scopes_or_fails_in_one(telling: duckdb.DuckDBPyConnection, root: Path) -> None:
@@ -91,9 +92,9 @@ def test_a_gate_passes_in_all_scopes_or_fails_in_one(telling: duckdb.DuckDBPyCon
     expected = [
         (
             status,
-            f"in each of 2 scopes; in {deciding}: told {value}"
+            f"in each of 2 scopes; in {WORDS[deciding]}: told {value}"
             if status == "pass"
-            else f"in {deciding}, which decides of 2: told {value}",
+            else f"in {WORDS[deciding]}, which decides of 2: told {value}",
             value,
             1.5,
         )
@@ -136,13 +137,13 @@ def test_a_verdict_in_a_scope_that_was_not_asked_is_none(telling: duckdb.DuckDBP
     assert combined(telling, root, *asked) == [
         ("indeterminate", NONE, None, None),
         ("indeterminate", NONE, None, None),
-        ("pass", f"in {X}: told 1.0", 1.0, 1.5),
+        ("pass", f"in {WORDS[X]}: told 1.0", 1.0, 1.5),
     ]
 
 
 def test_one_scope_is_named_and_all_cases_are_not(telling: duckdb.DuckDBPyConnection, root: Path) -> None:
     assert combined(telling, root, told({"k": "y"}, [(Y, "fail", 2.0)]), told(None, [("", "pass", 1.0)])) == [
-        ("fail", f"in {Y}: told 2.0", 2.0, 1.5),
+        ("fail", f"in {WORDS[Y]}: told 2.0", 2.0, 1.5),
         ("pass", "told 1.0", 1.0, 1.5),
     ]
 
@@ -151,6 +152,6 @@ def test_cases_without_the_key_are_a_scope_that_must_be_judged(telling: duckdb.D
     cases: dict[str, Any] = {"a": {"k": "x"}, "b": {}}
     verdicts = [('{"k":null}', "indeterminate", 0.0), (X, "pass", 1.0)]
     assert combined(telling, root, told("k", verdicts, cases), told("k", verdicts[1:], cases)) == [
-        ("indeterminate", 'in {"k":null}, which decides of 2: told 0.0', 0.0, 1.5),
+        ("indeterminate", "in k = (none), which decides of 2: told 0.0", 0.0, 1.5),
         ("indeterminate", INVALID, None, None),
     ]

@@ -59,18 +59,16 @@ def test_a_value_gate_judges_over_the_cases_of_its_scope(write: Write, read: Rea
     ]
     found = judged(write, read, [row[:2] for row in table])
     assert [status for status, _ in found] == [row[2] for row in table]
-    assert found[3][1] == (
-        'in {"role":"admin"}, which decides of 2: mean oriented delta of m is -0.25, at least 0 asked'
-    )
+    assert found[3][1] == ("in role = admin, which decides of 2: mean oriented delta of m is -0.25, at least 0 asked")
 
 
 def test_a_gap_outside_the_scope_leaves_nothing_open(write: Write, read: Read) -> None:
     gates = [(MEAN, {"role": "user"}), (MEAN, {"role": "admin"})]
     users, admins = judged(write, read, gates, SHARES | {"c": (0.5, None)}, metric=Metric("m", 1, 0, 1))
-    assert users == ("pass", 'in {"role":"user"}: mean oriented delta of m is 0.75, at least 0 asked')
+    assert users == ("pass", "in role = user: mean oriented delta of m is 0.75, at least 0 asked")
     assert admins == (
         "indeterminate",
-        'in {"role":"admin"}: mean oriented delta of m is unknown, at least 0 asked; '
+        "in role = admin: mean oriented delta of m is unknown, at least 0 asked; "
         "pairs missing: 1, with them it lies between -0.5 and 0.5",
     )
 
@@ -80,15 +78,15 @@ def test_coverage_counts_the_pairs_of_its_scope(write: Write, read: Read, pair: 
     gates = [(COVERAGE, within) for within in (None, {"role": "user"}, {"role": "admin"}, "role")]
     assert judged(write, read, gates, SHARES | {"c": pair}) == [
         ("indeterminate", "complete pairs: 2 of 3 declared"),
-        ("pass", 'in {"role":"user"}: complete pairs: 2 of 2 declared'),
-        ("indeterminate", 'in {"role":"admin"}: complete pairs: 0 of 1 declared'),
-        ("indeterminate", 'in {"role":"admin"}, which decides of 2: complete pairs: 0 of 1 declared'),
+        ("pass", "in role = user: complete pairs: 2 of 2 declared"),
+        ("indeterminate", "in role = admin: complete pairs: 0 of 1 declared"),
+        ("indeterminate", "in role = admin, which decides of 2: complete pairs: 0 of 1 declared"),
     ]
 
 
 def test_a_cell_off_the_grid_leaves_the_coverage_of_every_scope_open(write: Write, read: Read) -> None:
     assert judged(write, read, [(COVERAGE, {"role": "user"})], SHARES | {"stray": ("absent", 0.5)}) == [
-        ("indeterminate", 'in {"role":"user"}: complete pairs: 2 of 2 declared, unexpected cells: 1')
+        ("indeterminate", "in role = user: complete pairs: 2 of 2 declared, unexpected cells: 1")
     ]
 
 
@@ -125,7 +123,7 @@ def test_no_gate_passes_over_a_key_that_a_case_lacks(write: Write, read: Read) -
     gates = [(gate, within) for within in ({"role": "user"}, "role") for gate in KINDS]
     found = judged(write, read, gates, SHARES | {"c": (0.0, 0.75)}, ROLES | {"c": {}})
     assert [status for status, _ in found[:5]] == ["pass"] * 5
-    assert found[5:] == [("indeterminate", f'in {{"role":null}}, which decides of 2: {NO_CASE}')] * 5
+    assert found[5:] == [("indeterminate", f"in role = (none), which decides of 2: {NO_CASE}")] * 5
 
 
 def test_no_gate_judges_over_a_scope_while_projections_are_not_whole(write: Write, read: Read, root: Path) -> None:
