@@ -18,6 +18,9 @@ MAX_INTEGER: Final = 2**53 - 1
 #: Lists and objects may stand inside each other this deep; the encoder beneath goes no deeper.
 MAX_DEPTH: Final = 254
 
+# A finite double has at most 309 digits before its point, and a sign.
+_MOST_DIGITS: Final = 310
+
 # Between these magnitudes orjson prints a double that is no whole number as ECMAScript does.
 _LEAST_PLAIN: Final = 1e-5
 _MOST_PLAIN: Final = float(MAX_INTEGER)
@@ -201,8 +204,9 @@ def _object_of(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer_of(text: str) -> int | float:
-    value = int(text)
-    if -MAX_INTEGER <= value <= MAX_INTEGER:
+    # Python reads no integer of very many digits; a double of a few hundred is out of range anyway.
+    value = int(text) if len(text) <= _MOST_DIGITS else None
+    if value is not None and -MAX_INTEGER <= value <= MAX_INTEGER:
         return value
     double = _float_of(text)
     if _number(double) == text:

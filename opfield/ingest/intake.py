@@ -156,8 +156,8 @@ def _read(asked: Asked, request: Request, spool: Spool, facts: list[FileFacts], 
     except Exception as error:
         # Readers come from anywhere: what one gives or raises that no reader may is its fault, not the user's.
         raise IngestError(
-            f"the reader {asked.reader.name!r} is at fault, {type(error).__name__}: {error}; nothing was taken in. Tell "
-            f"whoever keeps {asked.reader.read.__module__}, with the file that shows it"
+            f"the reader {asked.reader.name!r} is at fault, {type(error).__name__}: {error}; nothing was taken in. "
+            f"Tell whoever keeps {asked.reader.read.__module__}, with the file that shows it"
         ) from error
     if _stamps(named) != before:
         changed = ", ".join(sorted({source.name for source, *_ in before ^ _stamps(named)}))

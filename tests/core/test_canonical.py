@@ -278,7 +278,7 @@ def test_whatever_parse_returns_has_a_canonical_form(text: str | bytes) -> None:
         ("1e400", "beyond the range of a double"),
         ("-1e400", "beyond the range of a double"),
         ("1" + "0" * 400, "beyond the range of a double"),
-        ("1" * 5000, "not one JSON value"),
+        ("1" * 5000, "beyond the range of a double"),
         ("9007199254740993", "beyond what a double holds exactly"),
         ("9007199254740992.5e0", None),
         ("9007199254740992", None),
