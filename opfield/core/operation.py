@@ -81,8 +81,10 @@ class OperationDescriptor:
         reads: fields that it reads of its inputs, as `schema#field`, sorted, each once; of a schema of which no field
             is named it reads everything.
         emits: data classes that its outputs bear beside those of its inputs, sorted, each once.
-        clears: data classes that its outputs no longer bear, as an authorization clears what it has authorized.
+        clears: data classes that its outputs no longer bear for whom is given its certificate: what it has authorized.
         admits: data classes that it may be given where it discloses to a remote party.
+        certifies: schema of the output that is the certificate of what it clears; empty for an operation that
+            authorizes nothing. An authorization gives the certificate beside what it has authorized (§41.2).
     """
 
     id: str
@@ -99,6 +101,7 @@ class OperationDescriptor:
     emits: tuple[str, ...] = ()
     clears: tuple[str, ...] = ()
     admits: tuple[str, ...] = ()
+    certifies: str = ""
 
     def __post_init__(self) -> None:
         """Check every name, and bring sets into their one order.
@@ -117,6 +120,8 @@ class OperationDescriptor:
             for label in getattr(self, what):
                 check_label(f"label of {what}", label)
             object.__setattr__(self, what, tuple(sorted(set(getattr(self, what)))))
+        if self.certifies or self.clears:
+            self._check_certificate()
         for each in self.reads:
             schema, sign, name = each.rpartition("#")
             if not sign or not name or schema not in self.inputs:
@@ -131,6 +136,25 @@ class OperationDescriptor:
         object.__setattr__(self, "inputs", tuple(self.inputs))
         object.__setattr__(self, "outputs", tuple(self.outputs))
         object.__setattr__(self, "effects", effects)
+
+    def _check_certificate(self) -> None:
+        """Refuse an authorization without a certificate, and a certificate of nothing.
+
+        Raises:
+            DeclarationError: with the remedy.
+        """
+        if not self.certifies:
+            raise DeclarationError(
+                f"operation {self.id} clears {', '.join(self.clears)} and gives no certificate of it; name with "
+                "`certifies` the schema of the output that is one"
+            )
+        if not self.clears:
+            raise DeclarationError(f"operation {self.id} certifies nothing; name with `clears` what it has authorized")
+        if tuple(self.outputs).count(self.certifies) != 1:
+            raise DeclarationError(
+                f"operation {self.id} certifies by {self.certifies!r}, which is not one of its outputs: "
+                f"{', '.join(self.outputs) or 'none'}"
+            )
 
     def fields_read(self, schema: str) -> tuple[str, ...] | None:
         """Return the fields of an input that the operation reads; None where it may read everything."""
@@ -153,6 +177,7 @@ class OperationDescriptor:
             "emits": list(self.emits),
             "clears": list(self.clears),
             "admits": list(self.admits),
+            "certifies": self.certifies,
             "cost": {
                 "work": self.cost.work,
                 "critical_path": self.cost.critical_path,
@@ -190,6 +215,7 @@ def read_descriptor(value: Any) -> OperationDescriptor:
         tuple(value["emits"]),
         tuple(value["clears"]),
         tuple(value["admits"]),
+        value["certifies"],
     )
 
 
@@ -208,5 +234,6 @@ _MEMBERS: Final[dict[str, type]] = {
     "emits": list,
     "clears": list,
     "admits": list,
+    "certifies": str,
     "cost": dict,
 }

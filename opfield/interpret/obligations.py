@@ -40,7 +40,10 @@ def obligations(plan: Plan, registry: Registry) -> tuple[Obligation, ...]:
             (operation.is_deterministic, "equal inputs give equal outputs"),
             (operation.is_cacheable, "kept outputs may stand for a run"),
             (bool(operation.reads), f"of its inputs it reads {', '.join(operation.reads)} alone"),
-            (bool(operation.clears), f"its outputs no longer bear {', '.join(operation.clears)}"),
+            (
+                bool(operation.clears),
+                f"what it gives with {operation.certifies} may be disclosed as no longer {', '.join(operation.clears)}",
+            ),
         ):
             if is_claimed:
                 found.add(Obligation(id, "claim", claim))

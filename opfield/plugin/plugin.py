@@ -142,6 +142,7 @@ class Plugin:
         emits: Iterable[str] = (),
         clears: Iterable[str] = (),
         admits: Iterable[str] = (),
+        certifies: str = "",
     ) -> Callable[[Callable[..., Any]], Operation]:
         """Define an operation by the function under this decorator; its annotations say the ports.
 
@@ -156,8 +157,9 @@ class Plugin:
             cost: what it is expected to use.
             reads: fields that it reads of its inputs, as `schema#field`; everything of a schema without a named one.
             emits: data classes that its outputs bear beside those of its inputs.
-            clears: data classes that its outputs no longer bear.
+            clears: data classes that it authorizes: its outputs no longer bear them for whom is given its certificate.
             admits: data classes that it may be given where it discloses to a remote party.
+            certifies: schema of the output that is the certificate of what it clears.
 
         Raises:
             DeclarationError: where the annotations name no schemas, or what is declared is no name or amount.
@@ -180,6 +182,7 @@ class Plugin:
                 _texts(emits),
                 _texts(clears),
                 _texts(admits),
+                certifies,
             )
             operation = Operation(descriptor, function, ports.context, cancellation=ports.cancellation)
             self.operations.append(operation)

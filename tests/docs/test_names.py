@@ -35,6 +35,7 @@ TEXTS = {**written_pages(), **{name: (ROOT / name).read_text(encoding="utf-8") f
 
 #: Bare words in code that are no names of opfield's, by page: what its examples call so, and words of other tools.
 FOREIGN: Final = {
+    "explanation/plans.md": "rerank",
     "how-to/missing-evidence.md": "q3",
     "how-to/plan-size.md": "answers",
     "how-to/write-a-plugin.md": "reads",
@@ -43,8 +44,8 @@ FOREIGN: Final = {
         "doc_id empty_patch grader_error ingested intake_artifact limit_token max_duration no_results pass timeout"
     ),
     "reference/worker.md": (
-        "cacheable clears critical_path dependencies effects emits in invalid_output memory_bytes null out plugin "
-        "reads work"
+        "cacheable certifies clears critical_path dependencies effects emits in invalid_output memory_bytes null out "
+        "plugin reads work"
     ),
     "tutorial/first-campaign.md": "stems",
 }
