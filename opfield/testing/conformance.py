@@ -9,17 +9,25 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from opfield.core import Envelope, Status, canonical_json, seal
+from opfield.core import Envelope, Status, canonical_json, parse_json, seal
 from opfield.core.execution import Execution
-from opfield.errors import IdentityError, PluginError
-from opfield.plugin import Context, JsonCodec, Operation, Plugin, Registry
+from opfield.core.operation import read_descriptor
+from opfield.errors import IdentityError, OpfieldError, PluginError
+from opfield.plugin import Context, JsonCodec, Operation, Plugin, Registry, Terms
+from opfield.plugin.printed import Printed
 from opfield.plugin.running import run_operation
 from opfield.testing.effects import observed_effects
 from opfield.testing.reads import recording
+from opfield.testing.sensitivity import insensitive
+from opfield.testing.stopping import unstopped
 
 
 def check_plugin(
-    plugin: Plugin, examples: Mapping[str, Sequence[Sequence[Any]]], registry: Registry | None = None
+    plugin: Plugin,
+    examples: Mapping[str, Sequence[Sequence[Any]]],
+    registry: Registry | None = None,
+    *,
+    within_s: float = 30.0,
 ) -> tuple[str, ...]:
     """Return everything that a plugin declares otherwise than it behaves, on examples.
 
@@ -29,6 +37,7 @@ def check_plugin(
         plugin: the plugin.
         examples: for each operation, by id, lists of values for its inputs.
         registry: plugins that it builds on; none where None.
+        within_s: how long one run of an operation may take, and how long it may go on once it is asked to stop.
 
     Returns:
         What was found: why it cannot be registered; else schemas without an example, codecs that accept what is
@@ -46,20 +55,24 @@ def check_plugin(
         if not examples.get(id):
             found.append(f"operation {id} has no example")
         for values in examples.get(id, ()):
-            found += check_operation(known, operation, values)
+            found += check_operation(known, operation, values, within_s)
     found += (f"there is no operation {id}" for id in sorted(examples.keys() - known.operations.keys()))
     return tuple(found)
 
 
-def check_operation(registry: Registry, operation: Operation, values: Sequence[Any]) -> tuple[str, ...]:
+def check_operation(
+    registry: Registry, operation: Operation, values: Sequence[Any], within_s: float = 30.0
+) -> tuple[str, ...]:
     """Return what an operation declares otherwise than it behaves on one example.
 
-    It is run on the example twice, and once with its effects and the fields that it reads recorded.
+    It is run on the example twice, once with its effects and once with the fields that it reads recorded, on examples
+    in which one field is changed that it does not declare to read, and asked to stop where it takes a cancellation.
 
     Args:
         registry: where it and its schemas are registered.
         operation: the operation.
         values: a value for each of its inputs.
+        within_s: how long one run may take, and how long it may go on once it is asked to stop.
     """
     id, declared = operation.descriptor.id, operation.descriptor
     try:
@@ -69,13 +82,51 @@ def check_operation(registry: Registry, operation: Operation, values: Sequence[A
         ]
     except (IdentityError, ValueError) as error:
         return (f"operation {id}: the example is none: {error}",)
-    return tuple(f"operation {id}: {each}" for each in _differences(registry, operation, inputs))
+    found = [*_uncanonical(operation), *_differences(registry, operation, inputs, within_s)]
+    if not found:
+        # Not on what cannot be relied on to answer alike, nor to end.
+        first = run_operation(registry, operation, inputs)
+        found += insensitive(registry, operation, values, inputs, first)
+        found += _unstopped(registry, operation, inputs, first, within_s)
+    return tuple(f"operation {id}: {each}" for each in found)
 
 
-def _differences(registry: Registry, operation: Operation, inputs: Sequence[Envelope]) -> Iterator[str]:
+def _uncanonical(operation: Operation) -> Iterator[str]:
+    """Yield why a descriptor is not the one that is read back from its canonical form."""
+    declared = operation.descriptor
+    try:
+        again = read_descriptor(parse_json(canonical_json(declared.as_json())))
+    except OpfieldError as error:
+        yield f"its descriptor has no canonical form: {error}"
+        return
+    if again != declared:
+        yield "its descriptor is not what is read back from its canonical form"
+
+
+def _unstopped(
+    registry: Registry, operation: Operation, inputs: Sequence[Envelope], first: Execution, within_s: float
+) -> Iterator[str]:
+    """Yield how an operation that takes a cancellation does not stop, or does not recover from having been stopped."""
+    if operation.cancellation is None or operation.execute is not None:
+        return
+
+    def values() -> list[Any]:
+        return [registry.schemas[each.schema].codec.decode(each.schema, each.payload) for each in inputs]
+
+    found = list(unstopped(operation, values, within_s))
+    yield from found
+    if not found and operation.descriptor.is_deterministic:
+        again = run_operation(registry, operation, inputs)
+        if _protected(first) != _protected(again):
+            yield "gives another answer after it was asked to stop"
+
+
+def _differences(
+    registry: Registry, operation: Operation, inputs: Sequence[Envelope], within_s: float
+) -> Iterator[str]:
     declared = operation.descriptor
     before = [canonical_json(each.payload) for each in inputs]
-    first = run_operation(registry, operation, inputs)
+    first = run_operation(registry, operation, inputs, Terms(deadline_s=within_s))
     if first.status is Status.INFRASTRUCTURE_FAILURE and first.failure is not None:
         yield f"ends in an infrastructure failure: {first.failure.message}"
         return
@@ -84,7 +135,10 @@ def _differences(registry: Registry, operation: Operation, inputs: Sequence[Enve
     again = run_operation(registry, operation, inputs)
     if declared.is_deterministic and _protected(first) != _protected(again):
         yield "claims to be deterministic, and gave two answers to one input"
-    yield from _undeclared_reads(registry, operation, inputs)
+    if any(each.name == "stdout" for each in first.observations):
+        yield "prints to standard output, which is its caller's; tell an observation"
+    if first.status is Status.SUCCESS:
+        yield from _undeclared_reads(registry, operation, inputs)
     yield from _undeclared_effects(registry, operation, inputs)
 
 
@@ -96,9 +150,9 @@ def _undeclared_reads(registry: Registry, operation: Operation, inputs: Sequence
     values = [registry.schemas[each.schema].codec.decode(each.schema, each.payload) for each in inputs]
     gathered: list[set[str]] = [set() for _ in values]
     watched = [recording(value, read) for value, read in zip(values, gathered, strict=True)]
-    context = {} if operation.context is None else {operation.context: Context()}
     try:
-        operation.function(*watched, **context)
+        with Printed():
+            operation.given(watched, Context())
     except Exception as error:  # the operation may well fail, but not because it is watched
         yield f"fails where its reads are recorded: {type(error).__name__}: {error}"
         return
@@ -114,15 +168,21 @@ def _undeclared_effects(registry: Registry, operation: Operation, inputs: Sequen
     if operation.execute is not None:
         return
     values = [registry.schemas[each.schema].codec.decode(each.schema, each.payload) for each in inputs]
-    context = {} if operation.context is None else {operation.context: Context()}
 
     def call() -> None:
-        with suppress(Exception):  # what it ends in was told before
-            operation.function(*values, **context)
+        with Printed(), suppress(Exception):  # what it prints, and what it ends in, was told before
+            operation.given(values, Context())
 
     undeclared = sorted(observed_effects(call) - {*operation.descriptor.effects})
     if undeclared:
         yield f"has effects that it does not declare: {', '.join(undeclared)}"
+    for envelope, value in zip(inputs, values, strict=True):
+        try:
+            is_same = registry.schemas[envelope.schema].codec.encode(envelope.schema, value) == envelope.payload
+        except Exception:  # what it made of the value may be none of the schema's
+            is_same = False
+        if not is_same:
+            yield f"changes the value of {envelope.schema} that it is given; others may have the same one"
 
 
 def _accepts_malformed(registry: Registry, id: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ import random
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from opfield.core.operation import Effect
@@ -33,9 +34,38 @@ _AUDITED: Final = {
     "os.mkdir": Effect.ARTIFACT_WRITE,
     "sqlite3.connect": Effect.STATE,
 }
+#: Which argument of an event is the path that something is written to.
+_WRITTEN: Final = {"os.rename": 1, "os.mkdir": 0}
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 #: Loading a module that a call is the first to need is no effect of it.
 _CODE: Final = (".py", ".pyc", ".so", ".pyi")
+
+#: What a file is known by before and after: when it was written, and how long it is; None where there is none.
+_State = tuple[int, int] | None
+
+
+@dataclass(slots=True)
+class Watched:
+    """What a call did, as far as it was seen.
+
+    Attributes:
+        effects: the effects that it had.
+        written: files and folders that it wrote or renamed something to, with what was there before.
+    """
+
+    effects: set[Effect] = field(default_factory=set)
+    written: dict[str, _State] = field(default_factory=dict)
+
+    def left(self) -> tuple[str, ...]:
+        """Return the files and folders that are there now, and were not, or were others, before the call."""
+        return tuple(sorted(path for path, before in self.written.items() if _state(path) not in (None, before)))
+
+    def note(self, path: Any) -> None:
+        """Remember what is at a path that is about to be written."""
+        if isinstance(path, str | bytes | os.PathLike):
+            name = os.path.abspath(os.fsdecode(path))
+            self.written.setdefault(name, _state(name))
+
 
 _watching = threading.local()
 _lock = threading.Lock()
@@ -48,8 +78,18 @@ def observed_effects(call: Callable[[], object]) -> frozenset[Effect]:
     Raises:
         Exception: what the call raises.
     """
+    watched = Watched()
+    watch(call, watched)
+    return frozenset(watched.effects)
+
+
+def watch(call: Callable[[], object], seen: Watched) -> None:
+    """Call, and note what the call does in this thread, whatever it ends in.
+
+    Raises:
+        Exception: what the call raises.
+    """
     _hook()
-    seen: set[Effect] = set()
     previous, _watching.seen = getattr(_watching, "seen", None), seen
     profile = sys.getprofile()
 
@@ -57,7 +97,7 @@ def observed_effects(call: Callable[[], object]) -> frozenset[Effect]:
         if event == "c_call":
             effect = _of_builtin(called)
             if effect is not None:
-                seen.add(effect)
+                seen.effects.add(effect)
 
     sys.setprofile(on_event)
     try:
@@ -65,7 +105,6 @@ def observed_effects(call: Callable[[], object]) -> frozenset[Effect]:
     finally:
         sys.setprofile(profile)
         _watching.seen = previous
-    return frozenset(seen)
 
 
 def _of_builtin(called: Any) -> Effect | None:
@@ -89,13 +128,35 @@ def _hook() -> None:
 
 
 def _on_audit(event: str, arguments: tuple[Any, ...]) -> None:
-    seen = getattr(_watching, "seen", None)
+    seen: Watched | None = getattr(_watching, "seen", None)
     if seen is None:
         return
-    if event == "open":
-        path, _mode, flags = arguments
-        if isinstance(path, str) and not path.endswith(_CODE):
-            is_write = isinstance(flags, int) and flags & _WRITES
-            seen.add(Effect.ARTIFACT_WRITE if is_write else Effect.ARTIFACT_READ)
-    elif event in _AUDITED:
-        seen.add(_AUDITED[event])
+    # What is looked up below is no effect of the call.
+    _watching.seen = None
+    try:
+        if event == "open":
+            _on_open(seen, *arguments)
+        elif event in _AUDITED:
+            seen.effects.add(_AUDITED[event])
+            if event in _WRITTEN:
+                seen.note(arguments[_WRITTEN[event]])
+    finally:
+        _watching.seen = seen
+
+
+def _on_open(seen: Watched, path: Any, _mode: Any, flags: Any) -> None:
+    if not isinstance(path, str) or path.endswith(_CODE):
+        return
+    if isinstance(flags, int) and flags & _WRITES:
+        seen.effects.add(Effect.ARTIFACT_WRITE)
+        seen.note(path)
+    else:
+        seen.effects.add(Effect.ARTIFACT_READ)
+
+
+def _state(path: str) -> _State:
+    try:
+        told = os.stat(path)
+    except OSError:
+        return None
+    return told.st_mtime_ns, told.st_size
