@@ -14,6 +14,7 @@ from pydantic.errors import PydanticUserError
 
 from opfield.core import canonical_json, decode_payload, encode_payload, parse_json
 from opfield.errors import DeclarationError, IdentityError
+from opfield.plugin.arrow import check_plain
 
 Value = TypeVar("Value")
 
@@ -72,10 +73,18 @@ class JsonCodec:
 
 @dataclass(frozen=True, slots=True)
 class ArrowCodec:
-    """An Arrow table, as an IPC stream in base64: types, nulls and metadata come back as they were."""
+    """An Arrow table, as an IPC stream in base64: types, nulls and metadata come back as they were.
+
+    What is read takes no more memory than its payload: a stream that is compressed is refused, and so is one of more
+    than a million rows that holds less than an eighth of a byte for each.
+    """
 
     def encode(self, schema: str, value: Any) -> Any:
-        """Return the payload of a `pyarrow.Table`."""
+        """Return the payload of a `pyarrow.Table`.
+
+        Raises:
+            IdentityError: where it is none, or would not be read back.
+        """
         import pyarrow as pa
 
         if not isinstance(value, pa.Table):
@@ -84,7 +93,12 @@ class ArrowCodec:
         # In one batch, so that how a table was cut changes no identity.
         with pa.ipc.new_stream(sink, value.schema) as writer:
             writer.write_table(value.combine_chunks())
-        return {"arrow": base64.b64encode(sink.getvalue()).decode()}
+        content = sink.getvalue().to_pybytes()
+        try:
+            check_plain(content)
+        except ValueError as error:
+            raise IdentityError(f"value of {schema} cannot be kept as an Arrow stream: {error}") from None
+        return {"arrow": base64.b64encode(content).decode()}
 
     def decode(self, schema: str, payload: Any) -> Any:
         """Return the `pyarrow.Table` in a payload."""
@@ -92,6 +106,7 @@ class ArrowCodec:
 
         try:
             (content,) = [base64.b64decode(payload[key], validate=True) for key in ("arrow",) if len(payload) == 1]
+            check_plain(content)
             table = pa.ipc.open_stream(content).read_all()
             table.validate(full=True)
         except (KeyError, TypeError, ValueError, OSError, binascii.Error, pa.ArrowException) as error:
