@@ -21,6 +21,7 @@ from opfield.warehouse.views import TABLES, ViewSet
 TELLING: Final = (
     "counted",
     "shown",
+    "plain",
     "scope_in_words",
     "in_words",
     "named_candidates",

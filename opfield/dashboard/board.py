@@ -173,7 +173,7 @@ class Board:
             "in_all": verdict.rows("select count(*) as candidates from part_verdicts")[0]["candidates"],
             "forest": verdict.rows(_FOREST, page),
             "margins": verdict.rows("select name, value from part_margins semi join focus using (metric)"),
-            "selection": verdict.rows("from part_selection"),
+            "conclusion": verdict.rows("from part_conclusion")[0],
         }
         return told
 
@@ -287,7 +287,7 @@ order by candidate_id, gate_ix
 
 _FOREST: Final = """
 select
-    if(is_ambiguous, format('{} ({})', label, replace(candidate_id, 'sha256:', '')[:12]), label) as label,
+    label,
     decision,
     mean_delta,
     ci_low,

@@ -20,7 +20,7 @@ READINGS: Final[Mapping[str, tuple[str, ...]]] = {
     # How far one campaign is: what is cheap to ask, and changes with every cell.
     "standing": ("focus", "listed_candidates", "facts", "arms", "failures", "latest", "coverage", "costs"),
     # What one campaign's policy says: dear to ask, since every view of a verdict is bound.
-    "verdict": ("focus", "verdicts", "ladder", "changes", "margins", "selection"),
+    "verdict": ("focus", "verdicts", "ladder", "changes", "margins", "conclusion"),
     # One candidate, case by case.
     "candidate": ("focus", "listed_candidates", "described", "cases_changed", "slopes"),
     # One case, on all arms.

@@ -89,6 +89,7 @@ def _environment() -> Environment:
         "moment": _moment,
         "short": _short,
         "words": _words,
+        "sentence": words.sentence,
     }
     environment.globals |= {"SIGNS": SIGNS, "UNKNOWN": UNKNOWN}
     return environment

@@ -16,7 +16,6 @@ from opfield.core import digest_hex
 from opfield.dashboard.guard import connect_reading, shut
 from opfield.dashboard.parts import names_asked, part_queries, table_of
 from opfield.errors import WarehouseError
-from opfield.report.parts import macro_statement
 from opfield.warehouse.contract import TABLE_NAMES, column_names
 from opfield.warehouse.install import install_some
 from opfield.warehouse.layout import NO_CAMPAIGN, partition
@@ -125,7 +124,6 @@ def _read(
     for name, value in asked.items():
         con.execute(f"set variable {name} = $1", [value])
     _install(con, root, campaigns, views, names_asked(reading))
-    con.execute(macro_statement())
     for name, sql in part_queries(reading).items():
         con.execute(f"create or replace table {table_of(name)} as {sql}")
 

@@ -26,9 +26,7 @@ CELL_CLASSES: Final = {
     "missing": "square",
 }
 
-_CLASS_NAMES: Final = (
-    "datum.label == 'domain_failure' ? 'failed' : datum.label == 'infrastructure_failure' ? 'broke' : datum.label"
-)
+_CLASS_NAMES: Final = "replace(datum.label, '_', ' ')"
 
 #: Standing of a candidate among those that its policy passes, and its shape.
 STANDINGS: Final = {
@@ -121,14 +119,23 @@ def coverage_grid(rows: Rows, *, palette: Palette = LIGHT) -> alt.LayerChart:
         _chart([*whole, *broken])
         .mark_rect(color=palette.line, stroke=palette.surface, strokeWidth=gap)
         .encode(x=across, y=named),
+        # How large the share is says the shade: a mark alike for one cell of a hundred and for all would mislead, and
+        # so would its area.
         _chart(broken)
-        .mark_point(filled=True, opacity=1, stroke=palette.surface, strokeWidth=0.5)
+        .mark_rect(stroke=palette.surface, strokeWidth=gap)
+        .encode(
+            x=across,
+            y=named,
+            color=alt.Color("class:N", scale=colours, legend=_legend(palette, labelExpr=_CLASS_NAMES)),
+            opacity=alt.Opacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0.04, 0.4]), legend=None),
+        ),
+        _chart(broken)
+        .mark_point(filled=True, opacity=1, size=70 if bins <= 36 else 40)
         .encode(
             x=across,
             y=named,
             color=alt.Color("class:N", scale=colours, legend=_legend(palette, labelExpr=_CLASS_NAMES)),
             shape=alt.Shape("class:N", scale=shapes, legend=_legend(palette, labelExpr=_CLASS_NAMES)),
-            size=alt.Size("share:Q", scale=alt.Scale(domain=[0, 1], range=[25, 130]), legend=None),
             tooltip=told,
             **({"href": "href:N"} if any("href" in row for row in broken) else {}),
         ),

@@ -19,7 +19,7 @@ from opfield.campaign.reducer import fold
 from opfield.core import canonical_json, digest
 from opfield.errors import DamageError, OpfieldError, WarehouseError
 from opfield.report.evidence import read_evidence
-from opfield.report.parts import ORDERS, TEXTS, Query, macro_statement, queries
+from opfield.report.parts import ORDERS, TEXTS, Query, queries
 from opfield.warehouse.files import UNREADABLE, Finding, check_campaign_files
 from opfield.warehouse.lock import holder_of
 from opfield.warehouse.session import connect_snapshot, first_event, installed_views, read_rows
@@ -83,7 +83,6 @@ def _read_parts(root: Path, campaign_id: str, views: ViewSet) -> dict[str, dict[
     # Views that a campaign kept are read anew; the installed ones are shared, whatever gate kinds are left out.
     is_current = views.named["decisions"] is installed_views().named["decisions"]
     with closing(connect_snapshot(root, campaign_id, set().union(*known.values()), views)) as con:
-        con.execute(macro_statement())
         for name in ORDERS:
             con.execute(f"create or replace temp table {name} as {queries()[name].sql}")
         parts = {}

@@ -74,9 +74,12 @@ def grid(coverage: Rows, both: Mapping[str, Any]) -> Figure | None:
         for row in coverage
     ]
     whole = f"{number(both['success'])} of {plural(both['declared'], 'declared cell')} succeeded"
+    most = max(row["column_cases"] for row in coverage)
+    column = "a column is a case" if most == 1 else f"a column holds up to {number(most)} cases"
     return Figure(
         "coverage",
-        "Arms by cases; a mark stands where cells failed or are missing, the larger the more of them",
+        f"Arms by cases: {column}. A mark stands where cells failed or are missing, for the class of most of them; the "
+        "larger their share of the declared cells there, the deeper the shade",
         f"Coverage of arms by cases: {whole}",
         _specification(charts.coverage_grid(rows, palette=PAGE)),
     )

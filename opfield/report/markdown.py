@@ -13,6 +13,7 @@ from opfield.report.words import verdict_in_words
 #: Candidates in the table, and characters of a name or message.
 _LISTED: Final = 12
 _LONGEST: Final = 240
+_LONGEST_CHANGE: Final = 120
 _SIGNS: Final = {"pass": "✅ pass", "fail": "❌ fail", "indeterminate": "⚠️ indeterminate"}
 _HEADS: Final = {
     "selected": "✅",
@@ -40,6 +41,21 @@ def render_markdown(content: Mapping[str, Any]) -> str:
     candidates = parts["candidates"]["rows"] or ()
     if candidates:
         lines += [*_table(candidates, parts["focus"]["rows"][0]["metric"]), ""]
+        partial = [row for row in candidates if row["is_partial"]]
+        if partial:
+            lines += [
+                f"Means are over the pairs found: {plural(len(partial), 'candidate')} "
+                f"{'lacks' if len(partial) == 1 else 'lack'} some, and a value gate takes the worst for them before it "
+                "passes.",
+                "",
+            ]
+        clustered = next((row for row in candidates if row["is_clustered"]), None)
+        if clustered is not None:
+            lines += [
+                f"The cluster is the unit: {plural(clustered['cases'], 'case')} in "
+                f"{plural(clustered['clusters'], 'cluster')}.",
+                "",
+            ]
         more = len(candidates) - _LISTED + parts["candidates"]["left_out"]
         if more > 0:
             lines += [f"{plural(more, 'more candidate')} left out here.", ""]
@@ -83,21 +99,18 @@ def escaped(told: str, limit: int = _LONGEST) -> str:
 
 def _denominator(both: Mapping[str, Any]) -> str:
     told = [f"{number(both['success'])} of {plural(both['declared'], 'declared cell')} succeeded"]
-    names = {
-        "domain_failure": "failed",
-        "infrastructure_failure": "broke",
-        "cancelled": "cancelled",
-        "missing": "missing",
-    }
-    told += [f"{number(both[member])} {name}" for member, name in names.items() if both[member]]
+    for member in ("domain_failure", "infrastructure_failure"):
+        told += [plural(both[member], member.replace("_", " "))] if both[member] else []
+    told += [f"{number(both[member])} {member}" for member in ("cancelled", "missing") if both[member]]
     return ", ".join(told)
 
 
 def _table(candidates: Sequence[Mapping[str, Any]], metric: str | None) -> list[str]:
     name = escaped(metric or "metric")
     lines = [
-        f"| candidate | verdict | {name} before | after | oriented change | 95 % interval | decided by |",
-        "| :-- | :-- | --: | --: | --: | --: | :-- |",
+        f"| candidate | changes | verdict | {name} before | after | oriented change | 95 % interval | pairs "
+        "| decided by |",
+        "| :-- | :-- | :-- | --: | --: | --: | --: | --: | :-- |",
     ]
     for row in candidates[:_LISTED]:
         interval = (
@@ -106,9 +119,11 @@ def _table(candidates: Sequence[Mapping[str, Any]], metric: str | None) -> list[
             else f"{signed(row['ci_low'], 3)} … {signed(row['ci_high'], 3)}"
         )
         by = "–" if row["decision"] == "pass" else escaped(f"{row['gate'] or 'coverage'}: {row['message']}")
+        changed = escaped(row["changes"] or row["changed_fields"] or "–", limit=_LONGEST_CHANGE)
         label = f"**{escaped(row['label'])}**" if row["is_selected"] else escaped(row["label"])
         lines.append(
-            f"| {label} | {_SIGNS[row['decision']]} | {number(row['baseline_mean'])} | {number(row['candidate_mean'])} "
-            f"| {signed(row['mean_delta'])} | {interval} | {by} |"
+            f"| {label} | {changed} | {_SIGNS[row['decision']]} | {number(row['baseline_mean'])} "
+            f"| {number(row['candidate_mean'])} | {signed(row['mean_delta'])} | {interval} "
+            f"| {number(row['pairs'])} of {number(row['expected_pairs'])} | {by} |"
         )
     return lines

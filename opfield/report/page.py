@@ -26,8 +26,6 @@ _TEMPLATES: Final = Path(__file__).parent / "templates"
 #: What opfield calls things, in words.
 _WORDS: Final = {
     "whole": "succeeded",
-    "domain_failure": "failed",
-    "infrastructure_failure": "broke",
     "not_planned": "not planned",
 }
 
@@ -75,8 +73,10 @@ def render_html(content: Mapping[str, Any], scripts: Future[str] | None = None) 
         ladder=[row for row in rows["gates"] if row["position"] == 1],
         forests=figures.forests(rows["comparisons"], rows["margins"]),
         grid=figures.grid(rows["coverage"], both),
+        is_clustered=any(row["is_clustered"] for row in rows["candidates"]),
+        partial=[row for row in rows["candidates"] if row["is_partial"]],
         classes=list(CELL_CLASSES),
-        broken_arms=[row for row in rows["arms"] if row["success"] < row["declared"]],
+        broken_arms=[row for row in rows["arms"] if row["failed"] or row["missing"]],
         cell_groups=cell_groups,
         anchors={(group["position"], group["status"]) for group in cell_groups},
         kept=kept,

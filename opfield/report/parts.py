@@ -8,12 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from opfield.warehouse.sql_text import macro_body, macro_signature, names_read, read_ahead, split_header
+from opfield.warehouse.sql_text import names_read, read_ahead, split_header
 
 _FOLDER: Final = Path(__file__).parent / "sql"
 
-#: The macro that cuts text, and relations that the parts read beside those of the warehouse, in this order.
-MACRO: Final = "shown"
+#: Relations that the parts read beside those of the warehouse, in this order.
 ORDERS: Final = ("focus", "listed_candidates")
 
 #: The parts, in the order in which they are read.
@@ -21,6 +20,7 @@ PARTS: Final = (
     "campaign",
     "denominator",
     "wholeness",
+    "conclusion",
     "selection",
     "standings",
     "candidates",
@@ -47,7 +47,7 @@ PARTS: Final = (
 
 #: Members that may hold what cases, answers or prompts say, by part: left out of a report that travels.
 TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "candidates": ("hypothesis", "value"),
+    "candidates": ("hypothesis", "changes"),
     "extremes": ("input",),
     "failing_cells": ("failure_message",),
     "failures": ("example",),
@@ -84,9 +84,3 @@ def queries() -> dict[str, Query]:
     # Parsed at once: that takes as long as parsing one.
     read_ahead(each.sql for each in found.values())
     return found
-
-
-def macro_statement() -> str:
-    """Return the statement that creates the macro by which parts cut text."""
-    _, sql = split_header((_FOLDER / f"{MACRO}.sql").read_text(encoding="utf-8"))
-    return f"create or replace temp macro {macro_signature(sql)} as {macro_body(sql)}"

@@ -84,6 +84,15 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def sentence(clause: str) -> str:
+    """Return a clause as a sentence.
+
+    >>> sentence("both candidates fail")
+    'Both candidates fail.'
+    """
+    return f"{clause[:1].upper()}{clause[1:]}."
+
+
 def seconds(value: float | None) -> str:
     """Return a time in the unit that suits it.
 

@@ -277,6 +277,33 @@ def no_candidates(root: Path) -> str:
     )
 
 
+def hand_written(root: Path, **changes: Any) -> str:
+    """A candidate that gains at each of eight cases, two in a cluster, with a specification of its own."""
+    members: dict[str, Any] = {
+        "cases": {name: {} for name in "abcdefgh"},
+        "clusters": {name: str(ix // 2) for ix, name in enumerate("abcdefgh")},
+        "metrics": [build.Metric("score", lower=0, upper=1)],
+        "gates": [{"kind": "coverage"}],
+        "specs": {"base": {"k": 2, "prompt": "a" * 200}, "c1": {"k": 4, "prompt": "", "new": [True]}},
+        "trials": [
+            build.Trial(who, case, values={"score": value + ix / 20})
+            for who, value in (("base", 0.25), ("c1", 0.5))
+            for ix, case in enumerate("abcdefgh")
+        ],
+    }
+    return written(root, Judged(**{**members, **changes}))
+
+
+def no_preference(root: Path) -> str:
+    """A candidate passes, but the policy names no metric to rank it by; its cases stand in clusters."""
+    return hand_written(root, ending={"selected": "base", "outcome": "kept_baseline", "score": None})
+
+
+def not_ended(root: Path) -> str:
+    """Killed after the last cell, before the verdict was recorded."""
+    return hand_written(root, preference="score")
+
+
 KINDS: Final[Mapping[str, Callable[[Path], str]]] = {
     "win": win,
     "loss": loss,
@@ -285,6 +312,8 @@ KINDS: Final[Mapping[str, Callable[[Path], str]]] = {
     "no_candidates": no_candidates,
     "cancelled": cancelled,
     "unfinished": unfinished,
+    "no_preference": no_preference,
+    "not_ended": not_ended,
     "awaiting_review": awaiting_review,
     "many": many,
     "multilingual": multilingual,

@@ -139,10 +139,29 @@ def test_of_three_hundred_candidates_all_are_listed_and_what_is_left_out_is_said
     assert "520 more comparisons are left out here" in campaign.page
 
 
+def test_what_a_candidate_changes_is_told_readably_and_cut(made: Make) -> None:
+    campaign = made("no_preference")
+    (row,) = campaign.rows("candidates")
+    cut = f"{'a' * 80}… (200 characters)"
+    assert row["changes"] == f'k = 4 (was 2), new[0] = true (new), prompt = "" (was {cut})'
+    assert row["changes"].replace('"', "&#34;") in campaign.page
+    travels = read_report(campaign.root, campaign.campaign_id, has_texts=False)
+    assert "aaaa" not in json.dumps(travels)
+    assert "changes k, new[0], prompt" in render_html(travels)
+
+
+def test_clusters_are_told_as_the_unit(made: Make) -> None:
+    campaign = made("no_preference")
+    assert [row["clusters"] for row in campaign.rows("comparisons")] == [4]
+    assert "clusters of cases as the unit" in campaign.page
+    assert "8 cases in 4 clusters" in campaign.page
+    assert "clusters of cases" not in made("loss").page
+
+
 def test_a_group_that_fails_is_told_with_its_group(made: Make) -> None:
     campaign = made("failed_stratum")
     (row,) = campaign.rows("scopes")
-    assert (row["label"], row["scope"], row["status"]) == ("for-users", '{"role":"admin"}', "fail")
+    assert (row["label"], row["scope"], row["status"]) == ("for-users", "role = admin", "fail")
     by_group = {(row["label"], row["group_value"]): row["mean_delta"] for row in campaign.rows("strata")}
     assert by_group["for-users", "admin"] < 0 < by_group["for-users", "user"]
 

@@ -20,9 +20,14 @@ SENTENCES = {
     "win": "Adopt “largest”: it passes every gate, and score goes from 0.479 to 0.599.",
     "loss": "Keep the baseline: both candidates fail.",
     "missing_evidence": "No decision: the evidence cannot judge 2 candidates, and 1 fails; the baseline stays.",
-    "no_candidates": "There is no candidate in this campaign, so nothing is compared and the baseline stays.",
+    "no_candidates": "There is no candidate, so nothing is compared; the baseline stays.",
+    "no_preference": (
+        "Keep the baseline: 1 candidate passes, but nothing can be selected, since the policy names no preferred "
+        "metric."
+    ),
+    "not_ended": "Every declared cell is there, but the campaign is not ended, so no verdict stands yet.",
     "awaiting_review": (
-        "All is measured, and “largest” and “larger” need the approval of people before a verdict stands."
+        "Everything is measured, and 2 candidates need the approval of people before a verdict stands."
     ),
     "multilingual": "Adopt “\u2068更大的块 🧩\u2069”: it passes every gate, and score goes from 0.387 to 0.542.",
 }
@@ -39,6 +44,13 @@ def test_a_campaign_without_its_end_says_how_far_it_came(made: Make, kind: str) 
     told = verdict_in_words(made(kind).content["parts"])
     assert told.standing == kind
     assert str(both["accepted" if kind == "cancelled" else "missing"]) in told.sentence
+
+
+@pytest.mark.parametrize(("kind", "remedy"), [("no_preference", "`prefer=`"), ("not_ended", "`opfield resume`")])
+def test_what_would_change_a_verdict_is_the_remedy_of_the_view(made: Make, kind: str, remedy: str) -> None:
+    (first, *_) = verdict_in_words(made(kind).content["parts"]).changes
+    assert remedy in first
+    assert first == f"{made(kind).rows('conclusion')[0]['remedy']}.".replace("a policy", "A policy")
 
 
 def test_what_would_change_a_verdict_names_the_gate_and_what_it_says(made: Make) -> None:
@@ -73,9 +85,20 @@ def test_a_short_number_is_the_number(value: float) -> None:
 def test_a_comment_tells_the_verdict_the_table_and_where_it_comes_from(made: Make) -> None:
     told = render_markdown(made("win").content)
     assert told.startswith(f"### ✅ {SENTENCES['win']}")
-    assert "| **largest** | ✅ pass |" in told
+    assert "| **largest** | gain = 0.12 (was 0) | ✅ pass |" in told
     assert "240 of 240 declared cells succeeded" in told
     assert len(told) < 4000
+
+
+def test_a_comment_tells_how_many_pairs_its_means_are_over(made: Make) -> None:
+    told = render_markdown(made("missing_evidence").content)
+    assert "| 48 of 60 |" in told
+    assert "Means are over the pairs found: 3 candidates lack some" in told
+    assert "14 domain failures, 24 infrastructure failures" in told
+    whole = render_markdown(made("no_preference").content)
+    assert "| 8 of 8 |" in whole
+    assert "Means are over" not in whole
+    assert "The cluster is the unit: 8 cases in 4 clusters." in whole
 
 
 def test_hostile_names_cannot_break_out_of_a_comment(made: Make) -> None:

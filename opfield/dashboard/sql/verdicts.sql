@@ -11,8 +11,7 @@ select
             decisions.candidate_id
     ) as position,
     decisions.candidate_id,
-    shown(decisions.label, 120) as label,
-    count(*) over (partition by shown(decisions.label, 120)) > 1 as is_ambiguous,
+    named_candidates.label,
     coalesce(selection.selected_id = decisions.candidate_id, false) as is_selected,
     decisions.decision,
     decisions.is_final,
@@ -30,6 +29,7 @@ select
     comparisons.ci_low,
     comparisons.ci_high,
 from decisions
+inner join named_candidates using (campaign_id, candidate_id)
 cross join focus
 left join selection using (campaign_id)
 left join coverage

@@ -17,6 +17,9 @@ select
     comparisons.pairs,
     comparisons.missing,
     comparisons.cases,
+    comparisons.clusters,
+    coalesce(bool_or(comparisons.clusters < comparisons.cases) over (partition by shown_metrics.metric), false)
+        as is_clustered,
     comparisons.baseline_mean,
     comparisons.candidate_mean,
     comparisons.mean_delta,

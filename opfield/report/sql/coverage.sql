@@ -94,6 +94,7 @@ select
         bins.first_case,
         format('{} … {} ({} cases)', bins.first_case, bins.last_case, bins.cases)
     ) as cases,
+    bins.cases as column_cases,
     classed.cells,
     case
         when classed.affected = 0 then 'success'

@@ -1,27 +1,26 @@
 -- Listed candidates: the order in which the page speaks of them, and how much it says of each.
 -- Grain: one row for each declared candidate, the baseline included, which stands at position 0.
--- First the selected one, then those that pass, that are indeterminate and that fail, each by falling score. A label that
--- several bear has the beginning of the id behind it. The first 300 are listed, the first 40 drawn, and the first 4
--- compared case by case.
+-- First the selected one, then those that pass, that are indeterminate and that fail, each by falling score. The first 300
+-- are listed, the first 40 drawn, and the first 4 compared case by case.
 with ranked as (
     select
-        declared_candidates.candidate_id,
-        declared_candidates.arm,
-        shown(declared_candidates.label, 120) as label,
-        coalesce(selection.selected_id = declared_candidates.candidate_id and declared_candidates.arm = 'candidate', false)
-            as is_selected,
+        named_candidates.candidate_id,
+        named_candidates.arm,
+        named_candidates.label,
+        coalesce(
+            selection.selected_id = named_candidates.candidate_id and named_candidates.arm = 'candidate', false
+        ) as is_selected,
         decisions.decision,
         row_number() over (
             order by
-                declared_candidates.arm = 'baseline' desc,
-                coalesce(selection.selected_id = declared_candidates.candidate_id, false) desc,
+                named_candidates.arm = 'baseline' desc,
+                coalesce(selection.selected_id = named_candidates.candidate_id, false) desc,
                 list_position(['pass', 'indeterminate', 'fail'], decisions.decision),
                 decisions.score desc nulls last,
-                declared_candidates.label,
-                declared_candidates.candidate_id
+                named_candidates.sort_label,
+                named_candidates.candidate_id
         ) - 1 as position,
-        count(*) over (partition by shown(declared_candidates.label, 120)) > 1 as is_ambiguous,
-    from declared_candidates
+    from named_candidates
     left join decisions using (campaign_id, candidate_id)
     left join selection using (campaign_id)
 )
@@ -29,7 +28,7 @@ with ranked as (
 select
     candidate_id,
     arm,
-    if(is_ambiguous, format('{} ({})', label, candidate_id[8:19]), label) as label,
+    label,
     is_selected,
     decision,
     position,

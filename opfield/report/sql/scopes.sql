@@ -4,7 +4,7 @@ select
     listed_candidates.position,
     listed_candidates.label,
     shown(policy_gates.name, 200) as gate,
-    shown(gate_verdicts.scope, 200) as scope,
+    shown(scope_in_words(gate_verdicts.scope), 200) as scope,
     gate_verdicts.status,
     shown(gate_verdicts.message, 400) as message,
     gate_verdicts.value,
