@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from opfield.optic.lens import LawBreach, Lens, RefusedPutError
+from opfield.optic.lens import LawBreach, Lens, RefusedPutError, named
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +75,16 @@ def optional(key: str, *, id: str | None = None) -> Affine:
     >>> optional("reranker").put({"top_k": 2}, "x"), optional("reranker").put({"reranker": "y"}, "x")
     ({'top_k': 2}, {'reranker': 'x'})
     """
+    name = id or f"{named(key)}?"
 
     def read(whole: Any) -> tuple[Any, ...]:
         return (whole[key],) if isinstance(whole, dict) and key in whole else ()
 
     def write(whole: Any, foci: Sequence[Any]) -> Any:
-        _check_count(id or key, read(whole), foci)
+        _check_count(name, read(whole), foci)
         return {**whole, key: foci[0]} if foci else whole
 
-    return Affine(id or key, read, write)
+    return Affine(name, read, write)
 
 
 def variant(tag: str, value: str, content: str, *, id: str | None = None) -> Prism:
@@ -93,13 +94,13 @@ def variant(tag: str, value: str, content: str, *, id: str | None = None) -> Pri
         tag: member that names the variant.
         value: name of this variant.
         content: member that holds what the variant is made of; a whole of this variant has no other members.
-        id: identity of the optic; tag and value where none is given.
+        id: identity of the optic; tag, value and content where none is given.
 
     >>> hosted = variant("backend", "hosted", "model")
     >>> hosted.read({"backend": "local", "model": "m"}), hosted.build("n")
     ((), {'backend': 'hosted', 'model': 'n'})
     """
-    name = id or f"{tag}={value}"
+    name = id or f"{named(tag)}={named(value)}:{named(content)}"
 
     def read(whole: Any) -> tuple[Any, ...]:
         is_one = isinstance(whole, dict) and whole.keys() == {tag, content} and whole[tag] == value
@@ -115,7 +116,7 @@ def variant(tag: str, value: str, content: str, *, id: str | None = None) -> Pri
     return Prism(name, read, write, build=build)
 
 
-def each(*, id: str = "each") -> Traversal:
+def each(*, id: str = "*") -> Traversal:
     """Return the traversal of the items of a JSON array; its length never changes.
 
     >>> through(Lens("weights", lambda s: s["weights"], lambda s, v: {**s, "weights": v}), each()).update(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import copy
 import operator
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from opfield.errors import DeclarationError
+
+#: What joins keys in an identity: parts of a composite, members of an object, a variant, and the marks of a focus.
+_JOINING: Final = re.compile(r"[\\.+=:?*]")
 
 Whole = TypeVar("Whole")
 Focus = TypeVar("Focus")
@@ -24,7 +28,8 @@ class Lens(Generic[Whole, Focus]):
     """A getter and a partial putter of one focus.
 
     Attributes:
-        id: identity of the optic; part of every patch that writes through it.
+        id: identity of the optic; part of every patch that writes through it. Those that this package gives are one for
+            each optic, however it is composed; one that is chosen stands as it is, and is its author's to keep apart.
         get: reads the focus.
         put: returns a new whole with the focus replaced and leaves the old one alone, or raises
             `RefusedPutError`.
@@ -139,7 +144,7 @@ def field(
 
     Args:
         key: member that must already stand in the object.
-        id: identity of the optic; the key where none is given.
+        id: identity of the optic; where none is given the key, with a backslash before what joins keys in an identity.
         admits: returns why a value is refused in the context of the whole object, or None where it is
             admissible; it must not look at the member's present value, or put-put fails.
 
@@ -150,7 +155,7 @@ def field(
     Traceback (most recent call last):
     opfield.optic.lens.RefusedPutError: top_k 0 is below 1
     """
-    name = id or key
+    name = id or named(key)
 
     def get(whole: dict[str, Any]) -> Any:
         if key not in whole:
@@ -195,6 +200,15 @@ def fields(keys: Iterable[str]) -> Lens[dict[str, Any], dict[str, Any]]:
             whole = lens.put(whole, value[key])
         return whole
 
-    # Escaped, since one member may be called what two others are called together.
-    name = "+".join(key.replace("\\", "\\\\").replace("+", "\\+") for key in lenses)
+    # One member in an object is another focus than the member itself.
+    name = "+".join(map(named, lenses)) + ("+" if len(lenses) == 1 else "")
     return Lens(name, get, put)
+
+
+def named(key: str) -> str:
+    r"""Return a key as it stands in an identity: one member may be called what others are called together.
+
+    >>> print(named("a.b"), compose(field("a"), field("b")).id, field("a.b").id)
+    a\.b a.b a\.b
+    """
+    return _JOINING.sub(r"\\\g<0>", key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,8 +16,10 @@ from opfield.optic import (
     RefusedPutError,
     Traversal,
     check_traversal_laws,
+    compose,
     each,
     field,
+    fields,
     optional,
     through,
     variant,
@@ -66,7 +69,7 @@ def test_composition_is_associative(spec: Any, value: int) -> None:
     )
     left, right = through(through(one, two), three), through(one, through(two, three))
     whole = {"in": spec}
-    assert left.id == right.id == "in.weights.each"
+    assert left.id == right.id == "in.weights?.*"
     assert left.read(whole) == right.read(whole)
     foci = (value,) * len(left.read(whole))
     assert left.write(whole, foci) == right.write(whole, foci)
@@ -86,7 +89,7 @@ def test_what_is_absent_stays_away_and_the_number_of_foci_never_changes() -> Non
     assert optional("route").put({"k": 1}, 3) == {"k": 1}
     assert HOSTED.put({"backend": "local", "model": 1}, 3) == {"backend": "local", "model": 1}
     assert each().update([1, 2], lambda x: x + 1) == [2, 3]
-    with pytest.raises(RefusedPutError, match="optic 'each' has 2 foci there, 1 values were given"):
+    with pytest.raises(RefusedPutError, match="optic '\\*' has 2 foci there, 1 values were given"):
         each().write([1, 2], [3])
     with pytest.raises(RefusedPutError, match="optic 'k' has 1 foci there, 0 values were given"):
         as_traversal(field("k")).write({"k": 1}, [])
@@ -124,3 +127,37 @@ UNLAWFUL: dict[str, tuple[Traversal, list[Any], str]] = {
 def test_an_optic_that_breaks_a_law_is_found(name: str) -> None:
     optic, wholes, law = UNLAWFUL[name]
     assert law in {each.law for each in check_traversal_laws(optic, wholes, [3, 5])}
+
+
+#: Atoms of an optic, each by what it is and the keys that it is made of.
+KEYS = st.sampled_from(["a", "b", "a.b", "a+b", "a=b", "*", "a?", "a\\", "\\", "b:a", ""])
+ATOMS = st.one_of(
+    st.tuples(st.just("field"), KEYS),
+    st.tuples(st.just("optional"), KEYS),
+    st.tuples(st.just("variant"), KEYS, KEYS, KEYS),
+    st.tuples(st.just("each")),
+    st.tuples(st.just("fields"), st.frozensets(KEYS, min_size=1, max_size=3)),
+)
+MADE: dict[str, Any] = {"field": field, "optional": optional, "variant": variant, "each": each, "fields": fields}
+
+
+def composed(atoms: list[Any], chance: Random) -> Any:
+    """Compose atoms in their order, in any brackets."""
+    if len(atoms) == 1:
+        return MADE[atoms[0][0]](*atoms[0][1:])
+    cut = chance.randrange(1, len(atoms))
+    return through(composed(atoms[:cut], chance), composed(atoms[cut:], chance))
+
+
+@given(
+    st.lists(ATOMS, min_size=1, max_size=3), st.lists(ATOMS, min_size=1, max_size=3), st.randoms(use_true_random=False)
+)
+def test_an_identity_is_that_of_one_optic_in_any_brackets(one: list[Any], other: list[Any], chance: Random) -> None:
+    assert (composed(one, chance).id == composed(other, chance).id) == (one == other)
+    assert composed(one, chance).id == composed(one, chance).id
+
+
+def test_a_key_with_a_dot_is_not_the_way_through_two_keys() -> None:
+    assert field("a.b").id != compose(field("a"), field("b")).id
+    assert through(field("w"), each()).id != compose(field("w"), field("*")).id
+    assert field("top_k").id == "top_k"
