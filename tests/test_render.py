@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from opfield.cli import render
-from opfield.cli.render import STYLES, cell, print_table, visible
+from opfield.cli.render import STYLES, cell, print_json, print_table, visible
 
 VALUES = st.one_of(
     st.none(),
@@ -54,3 +55,16 @@ def test_on_a_terminal_headings_are_bold_and_verdicts_coloured(monkeypatch: pyte
         "a     10  \x1b[32mpass\x1b[0m  ",
         "bc     –  \x1b[31mfail\x1b[0m  ",
     ]
+
+
+@pytest.mark.parametrize(
+    "sign", ["\x1b", "\u2028", "\u2029", "\u202e", "\u2066", "\u200b", "\u200f", "\ufeff", "\u00ad"]
+)
+def test_what_hides_in_a_text_is_spelled_out_and_json_still_means_it(
+    capsys: pytest.CaptureFixture[str], sign: str
+) -> None:
+    print_json({"name": f"a{sign}b"})
+    told = capsys.readouterr().out
+    assert sign not in told
+    assert json.loads(told) == {"name": f"a{sign}b"}
+    assert cell(f"a{sign}b") == f"a{sign.encode('unicode_escape').decode()}b"

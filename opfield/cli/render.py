@@ -16,9 +16,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from opfield.report.text import HIDDEN
+from opfield.report.text import visible as visible
+
 #: Longest text shown in one field of a table; `--json` shows all of it.
 FIELD_LIMIT: Final = 120
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _WIDTH: Final = 10_000
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
@@ -42,9 +44,9 @@ def say(message: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON on stdout, indented, in declared key order."""
-    json.dump(_finite(value), sys.stdout, ensure_ascii=False, indent=2, default=_plain, allow_nan=False)
-    sys.stdout.write("\n")
+    """Print a value as JSON on stdout, indented, in declared key order; what hides in a text stands as its escape."""
+    told = json.dumps(_finite(value), ensure_ascii=False, indent=2, default=_plain, allow_nan=False)
+    sys.stdout.write(HIDDEN.sub(lambda found: f"\\u{ord(found.group()):04x}", told) + "\n")
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str] | None = None, title: str = "") -> None:
@@ -128,11 +130,6 @@ def cell(value: Any, limit: int = FIELD_LIMIT) -> str:
         return value[: len("sha256:") + 12]
     text = visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=_plain))
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
-
-
-def visible(text: str) -> str:
-    """Return text with control characters, terminal escapes and direction marks made visible."""
-    return _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
 def short(identity: str | None) -> str | None:

@@ -22,9 +22,16 @@ from opfield.warehouse.session import open_warehouse
 _MOST_BYTES: Final = 256 << 20
 
 
+def _named_file(_context: click.Context, parameter: click.Parameter, value: str | None) -> Path | None:
+    """Return the path that an option names; an empty one, as of a variable that is not set, names none."""
+    if value is not None and not value.strip():
+        raise click.BadParameter(f"it is empty; name a file, such as {parameter.opts[0]} report.html")
+    return None if value is None else Path(value)
+
+
 @click.command("report")
 @campaign_argument
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="File to write; stdout where none.")
+@click.option("-o", "--output", metavar="PATH", callback=_named_file, help="File to write; stdout where none.")
 @click.option(
     "--format",
     "form",
@@ -35,8 +42,8 @@ _MOST_BYTES: Final = 256 << 20
 @click.option("--no-content", is_flag=True, help="Leave out texts of cases, artifacts and failure messages.")
 @click.option(
     "--verify",
-    type=click.Path(path_type=Path),
-    default=None,
+    metavar="PATH",
+    callback=_named_file,
     help="Compare a report that was made before, byte by byte, with what the warehouse gives now.",
 )
 @warehouse_option

@@ -10,7 +10,7 @@ UNKNOWN: Final = "unknown"
 
 #: Control characters, separators of lines that are no line feed, marks that turn the direction of what follows, and
 #: signs without width, save the joiners that scripts and emoji need.
-_HIDDEN: Final = re.compile(
+HIDDEN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
     "|[\ud800-\udfff]"
 )
@@ -22,7 +22,7 @@ def visible(text: str) -> str:
     >>> visible("a\x1b[31m" + chr(0x202E) + "b")
     'a\\x1b[31m\\u202eb'
     """
-    return _HIDDEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+    return HIDDEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
 def all_visible(value: Any) -> Any:

@@ -96,3 +96,8 @@ def test_two_formats_at_once_are_refused(capfd: Capture) -> None:
 def test_verification_takes_nothing_else(capfd: Capture, tmp_path: Path) -> None:
     assert "--verify takes a report" in told(capfd, "report", "a", "--verify", tmp_path / "x", code=2)[1]
     assert "cannot be read" in told(capfd, "report", "--verify", tmp_path / "x", code=1)[1]
+
+
+@pytest.mark.parametrize("option", ["-o", "--verify"])
+def test_an_empty_name_is_no_file(capfd: Capture, option: str) -> None:
+    assert "it is empty; name a file" in told(capfd, "report", option, "", code=2)[1]
