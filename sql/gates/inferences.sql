@@ -132,38 +132,26 @@ limited as (
         t_quantile_at(
             1 - alpha, if(infers_to = 'these_cases', noise_df, clusters - 1)
         ) as t_alpha,
-        if(method_asked = 'bounded', betting_low(worst_sample, lower, alpha), null) as bounded_low,
-        if(method_asked = 'bounded', -betting_low(best_sample, -upper, alpha), null) as bounded_high,
     from summarized
 ),
 
-lined as (
+-- The worst fill speaks for what is above the line, and the best for what is below it: mirrored, with its sign turned,
+-- it is judged by the same rule. Of the fills that give every case one value the greatest is the worst for what is above
+-- the line, the least for what is below.
+sided as (
     select
         *,
-        unnest(lines) as line,
-    from limited
-),
-
-weighed as (
-    select
-        *,
-        evidence_of(
-            method, worst, clusters, clusters, noise, noise_df, lower,
-            case
-                when method = 'bounded' and line = lower then if(worst.greatest > lower, 1e300, 0)
-                when method = 'bounded' then betting_log_wealth(worst_sample, lower, line, cases)
-            end
-        ) as evidence,
-        negated(
-            evidence_of(
-                method, best, clusters, clusters, noise, noise_df, lower,
-                case
-                    when method = 'bounded' and line = upper then if(best.least < upper, 1e300, 0)
-                    when method = 'bounded' then betting_log_wealth(best_sample, -upper, -line, cases)
-                end
-            ),
-            upper
-        ) as counter_evidence,
+        [
+            {
+                'sign': 1, 'spread': worst, 'sample': worst_sample, 'bound': lower, 'constant': worst.greatest,
+            },
+            {
+                'sign': -1, 'spread': best, 'sample': best_sample, 'bound': -upper, 'constant': -best.least,
+            },
+        ] as sides,
+        method = 't'
+        and can_be_constant
+        and above_rounding(standard_error(worst.squared_deviations, clusters), worst) > 0 as is_doubted,
         case
             when not is_comparable then not_whole_message()
             when problem is not null then 'the gate cannot be judged as declared: ' || problem
@@ -182,15 +170,69 @@ weighed as (
             when method = 'bounded' and clusters < cases
                 then 'a bounded method needs independent cases, and some share a cluster'
         end as obstacle,
+    from limited
+),
+
+bet as (
+    select
+        *,
+        list_transform(
+            sides, lambda side: if(method_asked = 'bounded', betting_low(side.sample, side.bound, alpha), null)
+        ) as bounded_lows,
+    from sided
+),
+
+lined as (
+    select
+        *,
+        unnest(lines) as line,
+    from bet
+),
+
+weighed as (
+    select
+        *,
+        list_transform(
+            sides,
+            lambda side: evidence_of(
+                method, side.spread, clusters, clusters, noise, noise_df, lower,
+                case
+                    when method = 'bounded' and side.sign * line = side.bound
+                        then if(side.constant > side.bound, 1e300, 0)
+                    when method = 'bounded' then betting_log_wealth(side.sample, side.bound, side.sign * line, cases)
+                end
+            )
+        ) as evidence,
     from lined
 ),
 
--- Of the fills that give every case one value the greatest is the worst for what is above the line, the least for what
--- is below.
-filled as (
+judged as (
     select
         *,
-        method = 't' and can_be_constant and evidence.standard_error > 0 as is_doubted,
+        case
+            when obstacle is null then list_transform(
+                [
+                    {
+                        'evidence': evidence[1], 'line': line, 'bounded_low': bounded_lows[1],
+                        'bound': lower, 'constant': sides[1].constant,
+                    },
+                    {
+                        'evidence': negated(evidence[2], upper), 'line': -line, 'bounded_low': bounded_lows[2],
+                        'bound': -upper, 'constant': sides[2].constant,
+                    },
+                ],
+                lambda side: {
+                    'low': least(
+                        mean_low(side.evidence, alpha, t_alpha, side.bounded_low),
+                        if(is_doubted, constant_low(side.constant, side.bound, clusters, alpha), null)
+                    ),
+                    'tail': greatest(
+                        mean_tail(side.evidence, side.line),
+                        if(is_doubted, constant_tail(side.constant, side.bound, clusters, side.line), null)
+                    )
+                }
+            )
+        end as found,
     from weighed
 ),
 
@@ -211,33 +253,14 @@ inferred as (
         missing,
         if(problem is null, estimate, null) as estimate,
         scale,
-        case
-            when obstacle is null then least(
-                mean_low(evidence, alpha, t_alpha, bounded_low),
-                if(is_doubted, constant_low(worst.greatest, lower, clusters, alpha), null)
-            )
-        end as low,
-        case
-            when obstacle is null then greatest(
-                -mean_low(counter_evidence, alpha, t_alpha, -bounded_high),
-                if(is_doubted, -constant_low(-best.least, -upper, clusters, alpha), null)
-            )
-        end as high,
-        case
-            when obstacle is null then greatest(
-                mean_tail(evidence, line), if(is_doubted, constant_tail(worst.greatest, lower, clusters, line), null)
-            )
-        end as p_above,
-        case
-            when obstacle is null then greatest(
-                mean_tail(counter_evidence, -line),
-                if(is_doubted, constant_tail(-best.least, -upper, clusters, -line), null)
-            )
-        end as p_below,
+        found[1].low as low,
+        -found[2].low as high,
+        found[1].tail as p_above,
+        found[2].tail as p_below,
         coalesce(clusters < min_cases, false) as is_too_few,
         is_comparable and problem is null and cases > 0 as has_evidence,
         obstacle as problem,
-    from filled
+    from judged
 )
 
 select * from inferred
