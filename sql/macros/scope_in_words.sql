@@ -2,7 +2,7 @@
 create macro scope_in_words(scope) as
     array_to_string(
         list_transform(
-            map_entries(try_cast(scope::json as map(varchar, varchar))),
+            map_entries(try_cast(try_cast(scope as json) as map(varchar, varchar))),
             lambda entry: entry.key || ' = ' || coalesce(entry.value, '(none)')
         ),
         ', '

@@ -83,6 +83,7 @@ JUDGED = Campaign(
         {"kind": "review", "options": {"approvals": 2}},
     ],
     records=[evidence(5, "percentile", high=1.0), evidence(6, "family", p_value=0.001)],
+    specs={"c1": {"k": 1}, "c2": {"k": 2}},
     preference="gain",
     trials=[
         Trial(
