@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
 from opfield.errors import WarehouseError
 from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.session import connect, connect_snapshot, read_rows
-from opfield.warehouse.views import load_views
+from opfield.warehouse.views import ViewSet, load_views
 
 VIEWS = tuple(each.name for each in load_views().relations.values() if not each.is_macro)
+
+#: What every reader asks.
+LOOKED_AT = ("comparisons", "decisions", "selection", "duplicates")
+
+
+#: The relations of `weighted`, whose policy has two kinds of gates; binding all takes many times as long.
+JUDGING_WEIGHTED = load_views().restricted(["coverage", "failures"])
+
+
+def asked(*names: str) -> ViewSet:
+    """Return these relations and what they read."""
+    wanted = JUDGING_WEIGHTED.closure(names)
+    return ViewSet.from_relations(JUDGING_WEIGHTED.named[name] for name in wanted)
+
 
 DOUBLED = """
     select 'cells' as what, count(*) as rows from cells group by candidate_id, case_id, repeat having count(*) > 1
@@ -34,17 +48,18 @@ class Reader:
         self.root = root
         self.final = final
         self.campaign_id = str(final["campaigns"][0]["campaign_id"])
-        self.con = None if is_fresh else connect(root)
+        self.con = None if is_fresh else connect(root, views=asked(*LOOKED_AT))
         self.looks = 0
         self.means = 0
         self.verdicts = 0
 
-    def look(self, views: tuple[str, ...] = ("comparisons", "decisions", "selection", "duplicates")) -> None:
+    def look(self, views: tuple[str, ...] = LOOKED_AT) -> None:
         """Read once and check; a reader who is told to try again sees nothing wrong."""
         self.looks += 1
         try:
-            with closing(connect_snapshot(self.root, self.campaign_id, views)) as fresh:
-                con = self.con or fresh
+            fresh = None if self.con else connect_snapshot(self.root, self.campaign_id, views, JUDGING_WEIGHTED)
+            with nullcontext(self.con) if fresh is None else closing(fresh) as con:
+                assert con is not None
                 assert read_rows(con, DOUBLED) == []
                 for view in views:
                     self.check(view, read_rows(con, f"from {view}"))

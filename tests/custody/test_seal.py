@@ -20,7 +20,7 @@ from opfield.warehouse.projection import catch_up
 from opfield.warehouse.seal import Step, is_sealed, seal_campaign
 from opfield.warehouse.session import connect, read_rows
 from tests.custody.campaigns import IS_WHOLE, events_of, finished, history, weighted
-from tests.custody.reading import Reader, final_rows
+from tests.custody.reading import Reader, asked, final_rows
 from tests.custody.replay import Told, rows_of
 
 
@@ -59,7 +59,7 @@ def test_comparisons_have_the_same_bytes_before_and_after(tmp_path: Path, told: 
     root = Path(shutil.copytree(small_files, tmp_path / "warehouse"))
 
     def written(name: str) -> bytes:
-        with closing(connect(root)) as con:
+        with closing(connect(root, views=asked("comparisons"))) as con:
             con.execute(f"copy (from comparisons order by all) to '{tmp_path / name}' (format parquet)")
         return (tmp_path / name).read_bytes()
 
@@ -213,7 +213,7 @@ def test_ids_with_quotes_are_sealed_as_they_are(tmp_path: Path) -> None:
     seal(root, campaign_id)
     assert rows_of(root, campaign_id) == before
     assert len(history(root, campaign_id)) == events_of(campaign)
-    with closing(connect(root)) as con:
+    with closing(connect(root, views=asked("duplicates"))) as con:
         assert read_rows(con, "from duplicates") == []
 
 
