@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import jinja2
+from altair.utils.schemapi import debug_mode
 from markupsafe import Markup
 
 from opfield.report import figures, text
@@ -71,8 +72,7 @@ def render_html(content: Mapping[str, Any], scripts: Future[str] | None = None) 
         verdict=verdict_in_words(parts),
         gates_of={key: list(group) for key, group in groupby(rows["gates"], key=lambda row: row["position"])},
         ladder=[row for row in rows["gates"] if row["position"] == 1],
-        forests=figures.forests(rows["comparisons"], rows["margins"]),
-        grid=figures.grid(rows["coverage"], both),
+        **_figures(rows, focus, both),
         is_clustered=any(row["is_clustered"] for row in rows["candidates"]),
         partial=[row for row in rows["candidates"] if row["is_partial"]],
         classes=list(CELL_CLASSES),
@@ -80,9 +80,7 @@ def render_html(content: Mapping[str, Any], scripts: Future[str] | None = None) 
         cell_groups=cell_groups,
         anchors={(group["position"], group["status"]) for group in cell_groups},
         kept=kept,
-        slopes=figures.slopes(rows["slopes"], focus["metric"], focus["unit"]),
         extremes=_extremes(rows["extremes"]),
-        pareto=figures.pareto(rows["pareto"], focus),
         facts=_facts(campaign, rows["timing"]),
     )
 
@@ -105,6 +103,18 @@ def _environment() -> jinja2.Environment:
         "in_words": lambda name: _WORDS.get(name, name.replace("_", " ")),
     }
     return made
+
+
+def _figures(rows: Mapping[str, Any], focus: Mapping[str, Any], both: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the charts of a page by name."""
+    # What Altair checks of each part of a chart as it is made, tests check of these charts.
+    with debug_mode(False):
+        return {
+            "forests": figures.forests(rows["comparisons"], rows["margins"]),
+            "grid": figures.grid(rows["coverage"], both),
+            "slopes": figures.slopes(rows["slopes"], focus["metric"], focus["unit"]),
+            "pareto": figures.pareto(rows["pareto"], focus),
+        }
 
 
 def _read(name: str) -> str:
