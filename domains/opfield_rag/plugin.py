@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated, Final
 
 import opfield as of
-from opfield.interpret import check_closure
 from opfield.plan import copy, identity, permute
 from opfield.plugin import Cost, Effect, Plugin
 from opfield_rag.case import CaseInput
 from opfield_rag.chunking import chunk_spans
 from opfield_rag.gardening import DOCUMENTS
-from opfield_rag.spec import OPTICS, PATCHES, SPEC_SCHEMA, Spec
+from opfield_rag.laws import misdeclared
+from opfield_rag.spec import OPTICS, PATCHES, SPEC_SCHEMA, Chunking, Querying, Spec, fields_of
 from opfield_rag.toy import Chunk, index_chunk, measure_context, rank_chunks
 
 plugin = Plugin.named("ragtoy", "1", "Retrieval over a corpus that can be read whole.")
@@ -137,9 +138,9 @@ plugin.schema("ragtoy.trial/v1", Measured, description="The measurements of a tr
     "ragtoy.chunk/v1",
     dependencies=("corpus.normalize", "index.chunk"),
     cost=Cost(2, 2, 1 << 19),
-    reads=(f"{SPEC_SCHEMA}#chunk_words", f"{SPEC_SCHEMA}#overlap_words"),
+    reads=fields_of(Chunking),
 )
-def chunk(spec: Spec, corpus: Corpus) -> Passages:
+def chunk(spec: Annotated[Chunking, SPEC_SCHEMA], corpus: Corpus) -> Passages:
     """Cut every document into passages that overlap."""
 
     def cut() -> Iterator[Passage]:
@@ -167,9 +168,9 @@ def index(chunks: Passages) -> Indexed:
     effects=(Effect.CPU, Effect.ARTIFACT_READ),
     dependencies=("query.channels", "query.context", "query.fusion"),
     cost=Cost(3, 3),
-    reads=tuple(f"{SPEC_SCHEMA}#{name}" for name in ("lexical_weight", "vector_weight", "top_k")),
+    reads=fields_of(Querying),
 )
-def retrieve(index: Indexed, spec: Spec, case: CaseInput) -> Retrieved:
+def retrieve(index: Indexed, spec: Annotated[Querying, SPEC_SCHEMA], case: CaseInput) -> Retrieved:
     """Score every chunk, and keep the best as the context."""
     ranking = tuple(
         Ranked(each.chunk.document, each.chunk.ordinal, each.chunk.words, each.lexical, each.vector, each.combined)
@@ -184,6 +185,9 @@ def measure(retrieval: Retrieved) -> Measured:
     context = [(each.document, each.words) for each in retrieval.ranking[: retrieval.context_chunks]]
     return Measured(measure_context(context, len(retrieval.ranking), retrieval.relevant))
 
+
+#: Descriptors of the four, by id.
+DESCRIPTORS: Final = {each.descriptor.id: each.descriptor for each in plugin.operations}
 
 build = plugin.plan("build", chunk >> index)
 query = plugin.plan("query", retrieve >> measure)
@@ -209,13 +213,8 @@ evidence = plugin.plan(
 
 @plugin.law
 def patches_declare_what_they_invalidate() -> Iterator[str]:
-    """Check the closure of each advertised patch against the plan of a trial (§22.2)."""
-    operations = {each.descriptor.id: each.descriptor for each in plugin.operations}
-    for patch in PATCHES:
-        try:
-            check_closure(trial, operations, patch.targets, patch.closure)
-        except of.OpfieldError as error:
-            yield f"{patch.id}: {error}"
+    """Check targets and declared closures of the advertised patches against the plan of a trial."""
+    return misdeclared(PATCHES, trial, DESCRIPTORS.values(), trial.inputs[1:])
 
 
 @plugin.law

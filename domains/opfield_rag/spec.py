@@ -1,7 +1,8 @@
 """What a retrieval system here is configured by, and the lawful interventions on it (§36.6).
 
-Five parameters stand behind a lens each. A patch declares the dependency nodes that it changes directly; what
-it invalidates follows from `DEPENDENTS`.
+Five parameters stand behind a lens each. A patch declares the part that it changes directly; what it invalidates is
+computed from the plan of the system. What reads one half of the configuration is given that half, and declares to read
+all fields of it: whoever adds a parameter there has declared it.
 """
 
 from __future__ import annotations
@@ -18,24 +19,18 @@ SPEC_SCHEMA: Final = "ragtoy.spec/v1"
 PARAMETER_SCHEMA: Final = "ragtoy.parameter/v1"
 
 
-class Spec(BaseModel):
-    """One configuration.
+class Chunking(BaseModel):
+    """What a build reads of a configuration.
 
     Attributes:
         chunk_words: words in a chunk; the last chunk of a document may have fewer.
         overlap_words: words that a chunk repeats from the one before it; below `chunk_words`.
-        lexical_weight: weight of the lexical channel in the fused score.
-        vector_weight: weight of the vector channel in the fused score.
-        top_k: chunks that make up the context.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     chunk_words: int = Field(default=24, ge=1)
     overlap_words: int = Field(default=4, ge=0)
-    lexical_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
-    vector_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
-    top_k: int = Field(default=2, ge=1)
 
     @model_validator(mode="after")
     def _chunks_advance(self) -> Self:
@@ -44,30 +39,38 @@ class Spec(BaseModel):
         return self
 
 
-#: Who reads what each node configures or holds. Fusion and the cut to `top_k` are rules, which new channel
-#: scores do not invalidate, so neither is downstream of `query.channels`; the published identity of chunk-34
-#: says so.
-DEPENDENTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "index.chunk": ("index.lexical", "index.vector"),
-    "index.lexical": ("query.channels",),
-    "index.vector": ("query.channels",),
-    "query.channels": ("eval.retrieval",),
-    "query.fusion": ("eval.retrieval",),
-    "query.context": ("eval.retrieval",),
-    "eval.retrieval": (),
-}
+class Querying(BaseModel):
+    """What a query reads of a configuration.
 
-
-def closure_of(*targets: str) -> tuple[str, ...]:
-    """Return the targets and all that is downstream of them, nearest first (§22.2).
-
-    >>> closure_of("query.fusion")
-    ('query.fusion', 'eval.retrieval')
+    Attributes:
+        lexical_weight: weight of the lexical channel in the fused score.
+        vector_weight: weight of the vector channel in the fused score.
+        top_k: chunks that make up the context.
     """
-    reached = list(targets)
-    for node in reached:  # grows while it is read, which makes this a breadth-first walk
-        reached.extend(later for later in DEPENDENTS[node] if later not in reached)
-    return tuple(reached)
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    lexical_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    vector_weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    top_k: int = Field(default=2, ge=1)
+
+
+class Spec(Querying, Chunking):
+    """One configuration."""
+
+
+def fields_of(part: type[BaseModel]) -> tuple[str, ...]:
+    """Return the fields of a part of the configuration, as an operation declares to read them.
+
+    >>> fields_of(Chunking)
+    ('ragtoy.spec/v1#chunk_words', 'ragtoy.spec/v1#overlap_words')
+    """
+    return tuple(f"{SPEC_SCHEMA}#{name}" for name in part.model_fields)
+
+
+#: Parts that only a configuration makes. Fusion and the cut to `top_k` are rules, which new channel scores do not
+#: invalidate; the published identity of chunk-34 says so.
+RULES: Final = ("query.context", "query.fusion")
 
 
 def _whole(name: str, value: Any, least: int) -> str | None:
@@ -142,7 +145,6 @@ def _patch(
         value=of.seal(PARAMETER_SCHEMA, {"kind": kind, f"{kind}_value": value}),
         classes=classes,
         targets=(target,),
-        closure=closure_of(target),
         hypothesis=hypothesis,
     )
 
@@ -150,7 +152,7 @@ def _patch(
 _BUILD: Final = ("knowledge", "relevance")
 _QUERY: Final = ("relevance",)
 
-#: The seven interventions.
+#: The seven interventions, as they are declared: without their closures.
 PATCHES: Final = (
     _patch("chunk-14", "chunk_words", 14, _BUILD, "index.chunk", "smaller chunks point more precisely"),
     _patch("chunk-34", "chunk_words", 34, _BUILD, "index.chunk", "larger chunks preserve context"),
@@ -160,15 +162,3 @@ PATCHES: Final = (
     _patch("topk-4", "top_k", 4, _QUERY, "query.context", "more chunks reach more of what is relevant"),
     _patch("topk-1", "top_k", 1, _QUERY, "query.context", "one chunk is enough and costs fewer words"),
 )
-
-
-def rag_space() -> of.OpticSpace:
-    """Return the space: 24-word chunks, 4 words of overlap, equal weights, two chunks; seven patches."""
-    return of.OpticSpace(
-        id="ragtoy.space/v1",
-        schema=SPEC_SCHEMA,
-        spec=Spec().model_dump(mode="json"),
-        optics=OPTICS,
-        advertised=PATCHES,
-        read_value=read_parameter,
-    )

@@ -14,7 +14,7 @@ import opfield as of
 from opfield_rag.gardening import DOCUMENTS, MEANINGS, QUESTIONS
 from opfield_rag.hashing import SparseVector, cosine, hashed_vector, word_features
 from opfield_rag.measures import recall, reciprocal_rank, relevant_documents
-from opfield_rag.spec import Spec
+from opfield_rag.spec import Querying
 from opfield_rag.words import content_words
 
 #: Identity of the gardening corpus.
@@ -72,7 +72,7 @@ def index_chunk(document: str, ordinal: int, words: list[str]) -> Chunk:
     return Chunk(document, ordinal, len(words), tuple(sorted(set(content))), meaning_vector(content))
 
 
-def rank_chunks(chunks: Iterable[Chunk], spec: Spec, query: str) -> list[Scored]:
+def rank_chunks(chunks: Iterable[Chunk], spec: Querying, query: str) -> list[Scored]:
     """Score every chunk and order them, best first; ties by document, then ordinal."""
     content = content_words(query)
     terms, vector = set(content), meaning_vector(content)

@@ -86,6 +86,18 @@ class Space(Protocol):
         ...
 
 
+class Causes(Protocol):
+    """What knows which parts a change invalidates, such as `opfield.interpret.Causality` of a domain's plan."""
+
+    def completed(self, patch: Patch) -> Patch:
+        """Return a patch with its closure.
+
+        Raises:
+            DeclarationError: naming the patch, where it declares what cannot be.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class OpticSpace:
     """A space over a JSON specification whose parameters stand behind lenses.
@@ -97,6 +109,8 @@ class OpticSpace:
         optics: lens by identity.
         advertised: the interventions.
         read_value: turns the payload of a patch's value into the focus; the payload itself unless given.
+        causes: computes the closure of each patch that declares none, and checks those that are declared; without it,
+            patches stand as they are declared.
     """
 
     id: str
@@ -105,14 +119,19 @@ class OpticSpace:
     optics: Mapping[str, Lens[dict[str, Any], Any]]
     advertised: tuple[Patch, ...]
     read_value: Callable[[Any], Any] = field(default=lambda payload: payload)
+    causes: Causes | None = None
 
     def baseline(self) -> Envelope:
         """Return the envelope of the baseline specification."""
         return seal(self.schema, dict(self.spec))
 
     def patches(self) -> Sequence[Patch]:
-        """Return the advertised interventions."""
-        return self.advertised
+        """Return the advertised interventions, each with its closure where something knows it.
+
+        Raises:
+            DeclarationError: for a patch that declares another closure than its targets have.
+        """
+        return self.advertised if self.causes is None else tuple(map(self.causes.completed, self.advertised))
 
     def apply(self, spec: Envelope, patch: Patch) -> Envelope:
         """Write the patch's value through its optic.

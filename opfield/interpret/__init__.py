@@ -1,7 +1,7 @@
 """Interpreters of plans: what one may do, how it looks, where its outputs come from, what it discloses."""
 
 from opfield.interpret.analyze import Analysis, analyze, check_effects
-from opfield.interpret.causality import check_closure, closure, invalidated
+from opfield.interpret.causality import Causality, check_closure, check_targets, closure, invalidated
 from opfield.interpret.derive import Derivation, common_steps, derive
 from opfield.interpret.diagram import diagram, divergence_diagram
 from opfield.interpret.disclosure import Breach, check_disclosure, disclosures
@@ -14,6 +14,7 @@ from opfield.interpret.wiring import Step, Wire, Wiring, wiring
 __all__ = [
     "Analysis",
     "Breach",
+    "Causality",
     "Compiled",
     "Derivation",
     "Obligation",
@@ -26,6 +27,7 @@ __all__ = [
     "check_closure",
     "check_disclosure",
     "check_effects",
+    "check_targets",
     "closure",
     "common_steps",
     "compile_plan",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,9 @@ import opfield as of
 from opfield.errors import DeclarationError
 from opfield.experiment import propose_all
 from opfield_rag import Spec, rag_space
-from opfield_rag.spec import DEPENDENTS, OPTICS, PATCHES, closure_of, read_parameter
+from opfield_rag.laws import misdeclared
+from opfield_rag.plugin import DESCRIPTORS, trial
+from opfield_rag.spec import OPTICS, PATCHES, read_parameter
 
 BASELINE = "sha256:5e6885c08caea34cd8b49f977c5429e2612ca696252696db36405a5623693f3e"
 CHUNK_34_SPEC = "sha256:5ef9c7336186c2cedcc7d3c918eec215b139ab622d8b707d458e0452720f8fa8"
@@ -148,22 +151,45 @@ def test_a_patch_with_a_malformed_parameter_is_refused_by_the_space() -> None:
         rag_space().apply(rag_space().baseline(), patch)
 
 
-def test_declared_closures_are_the_computed_ones() -> None:
-    for patch in PATCHES:
-        reached, frontier = set(patch.targets), list(patch.targets)
-        while frontier:
-            for node in DEPENDENTS[frontier.pop()]:
-                if node not in reached:
-                    reached.add(node)
-                    frontier.append(node)
-        assert set(patch.closure) == reached, patch.id
+#: The graph of appendix D by hand: what reads what each node configures or holds.
+DEPENDENTS = {
+    "index.chunk": ("index.lexical", "index.vector"),
+    "index.lexical": ("query.channels",),
+    "index.vector": ("query.channels",),
+    "query.channels": ("eval.retrieval",),
+    "query.fusion": ("eval.retrieval",),
+    "query.context": ("eval.retrieval",),
+}
 
 
-def test_fusion_is_not_downstream_of_the_channels() -> None:
-    assert "query.fusion" not in closure_of("index.chunk")
+def test_closures_are_computed_from_the_plan_and_are_those_of_the_graph_by_hand() -> None:
+    for patch in rag_space().patches():
+        reached = list(patch.targets)
+        for node in reached:  # grows while it is read: a breadth-first walk
+            reached.extend(later for later in DEPENDENTS.get(node, ()) if later not in reached)
+        assert list(patch.closure) == reached, patch.id
+    assert not any(patch.closure for patch in PATCHES)
 
 
-def test_query_patches_do_not_touch_the_build() -> None:
-    for patch in PATCHES:
-        touches_build = any(node.startswith("index.") for node in patch.closure)
-        assert touches_build == (patch.optic.endswith("_words")), patch.id
+def test_a_closure_that_a_patch_declares_is_checked_as_a_set_and_keeps_its_order() -> None:
+    space = rag_space()
+    patch = space.patches()[0]
+    turned = replace(patch, closure=tuple(reversed(patch.closure)))
+    assert replace(space, advertised=(turned,)).patches() == (turned,)
+    for declared, told in [
+        (replace(patch, closure=patch.closure[:-1]), r"leaves out ragtoy\.measure/v1 and names without need nothing"),
+        (replace(patch, closure=patch.closure[1:]), r"leaves out index\.chunk, ragtoy\.chunk/v1 and"),
+        (replace(patch, targets=("index.chunks",)), r"did you mean 'index\.chunk'"),
+        (replace(patch, targets=()), "names no target"),
+    ]:
+        with pytest.raises(DeclarationError, match=rf"patch 'chunk-14'.*{told}"):
+            propose_all(replace(space, advertised=(declared,)))
+
+
+def test_targets_that_miss_what_a_change_moves_break_the_law_of_the_plugin() -> None:
+    wrong = replace(PATCHES[0], targets=("query.fusion",))
+    found = list(misdeclared([*PATCHES, wrong], trial, DESCRIPTORS.values(), trial.inputs[1:]))
+    assert found == [
+        "chunk-14: a change of query.fusion changes what ragtoy.chunk/v1, ragtoy.index/v1 reads, which these targets "
+        "do not reach"
+    ]

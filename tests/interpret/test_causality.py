@@ -44,12 +44,20 @@ def test_what_a_change_invalidates_is_what_reads_it_and_all_downstream(plan: Pla
         assert (ix in steps) == (is_reader or is_downstream)
 
 
-@pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: str(patch.id))
-def test_the_closure_of_every_patch_of_the_toy_names_what_it_invalidates(patch: object) -> None:
-    declared = next(each for each in PATCHES if each is patch)
-    check_closure(TRIAL, RAG.descriptors, declared.targets, declared.closure)
-    check_closure(TRIAL, RAG.descriptors, declared.targets, reversed(declared.closure))
-    assert set(declared.closure) <= set(closure(TRIAL, RAG.descriptors, declared.targets))
+@settings(max_examples=40)
+@given(plans(depth=5), st.data())
+def test_a_computed_closure_names_exactly_what_a_change_invalidates(plan: Plan, data: st.DataObject) -> None:
+    operations = varied(operations_of(plan))
+    labels = sorted({label for step in wiring(plan, operations).steps for label in step.operation.dependencies})
+    if not labels:
+        return
+    targets = data.draw(st.lists(st.sampled_from(labels), min_size=1, max_size=2, unique=True))
+    rules = data.draw(st.sets(st.sampled_from(labels)))
+    narrow, wide = closure(plan, operations, targets, rules), closure(plan, operations, targets)
+    assert narrow[: len(targets)] == tuple(targets)
+    assert set(narrow) <= set(wide)
+    for computed in (narrow, wide):
+        check_closure(plan, operations, targets, reversed(computed))
 
 
 @pytest.mark.parametrize("name", CHANGES)
