@@ -45,18 +45,21 @@ def normalized(sql: str) -> str:
     "select a,b from t where c='x  -- y'"
     >>> normalized("select 1 - -1")
     'select 1- -1'
+    >>> normalized("select 'one text over' -- two\n  ' lines'")
+    "select 'one text over'\n' lines'"
     """
     parts: list[str] = []
-    is_gap = False
+    gap = ""
     for match in _TOKEN.finditer(sql):
-        if match.lastgroup == "gap" or match["gap"] is not None:
-            is_gap = True
+        if match["gap"] is not None:
+            gap = match["gap"]
             continue
         token = match.group()
-        if is_gap and parts and _must_stay_apart(parts[-1][-1], token[0]):
-            parts.append(" ")
+        if gap and parts and _must_stay_apart(parts[-1][-1], token[0]):
+            # Texts are one where a line ends between them.
+            parts.append("\n" if token[0] == "'" == parts[-1][-1] and "\n" in gap else " ")
         parts.append(token)
-        is_gap = False
+        gap = ""
     return "".join(parts)
 
 

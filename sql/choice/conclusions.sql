@@ -168,7 +168,7 @@ told as (
             when reason = 'not_ended' then '`opfield resume`, which ends it'
             when preference is null and passing + indeterminate > 0
                 then 'a policy that names a metric with `prefer=`: passing candidates are ranked by its change, and only '
-                    'a ranked one can be selected'
+                    || 'a ranked one can be selected'
             when reason = 'no_gain'
                 then format('a candidate that passes and gains more than {} of {}', in_words(min_gain), preference)
             when reason = 'no_evidence' then 'a new campaign whose runner reaches what it needs'

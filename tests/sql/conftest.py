@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from opfield.warehouse.session import Warehouse
 from opfield.warehouse.views import VERDICTS, load_views
-from tests.sql.build import Campaign, at, open_views, rows, write_campaign, write_empty
+from tests.sql.build import Campaign, at, rows, write_campaign, write_empty
 
 _ALL = load_views()
 #: Relations that read the gates of every kind.
@@ -23,10 +23,8 @@ Write = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
-def views(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
-    con = open_views(write_empty(tmp_path_factory.mktemp("empty")))
-    yield con
-    con.close()
+def views(every_view: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    return every_view
 
 
 @pytest.fixture

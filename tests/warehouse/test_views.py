@@ -14,7 +14,7 @@ from opfield.warehouse.install import install, open_sql
 from opfield.warehouse.locate import sql_folder
 from opfield.warehouse.sql_text import macro_body, normalized, parsed
 from opfield.warehouse.views import JUDGING, VERDICTS, Relation, ViewSet, load_views
-from tests.sql.build import open_views, write_empty
+from tests.sql.build import write_empty
 
 BASE_KINDS = ("candidate_mean", "coverage", "failures", "mean_delta", "worst_delta")
 
@@ -22,13 +22,6 @@ BASE_KINDS = ("candidate_mean", "coverage", "failures", "mean_delta", "worst_del
 @pytest.fixture(scope="module")
 def views() -> Any:
     return load_views()
-
-
-@pytest.fixture(scope="module")
-def con(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    con = open_views(write_empty(tmp_path_factory.mktemp("empty")))
-    yield con
-    con.close()
 
 
 def view_set(**sources: str) -> ViewSet:
@@ -42,16 +35,20 @@ def test_every_relation_stands_after_what_it_reads(views: ViewSet) -> None:
         seen.add(name)
 
 
-def test_every_column_of_every_view_has_a_comment_and_no_comment_lacks_its_column(views: ViewSet, con: Any) -> None:
+def test_every_column_of_every_view_has_a_comment_and_no_comment_lacks_its_column(
+    views: ViewSet, every_view: Any
+) -> None:
+    query = "select table_name, list(column_name order by column_index) from duckdb_columns() group by all"
+    columns = dict(every_view.execute(query).fetchall())
     for name, relation in views.relations.items():
         if relation.is_macro:
             continue
-        columns = [row[0] for row in con.execute(f"describe {name}").fetchall()]
-        assert list(relation.columns) == columns, name
+        assert list(relation.columns) == columns[name], name
         assert all(relation.columns.values()), name
 
 
-def test_comments_reach_the_catalog(views: ViewSet, con: Any) -> None:
+def test_comments_reach_the_catalog(views: ViewSet, every_view: Any) -> None:
+    con = every_view
     found = dict(con.execute("select view_name, comment from duckdb_views() where not internal").fetchall())
     tables = load_contract()
     for name, relation in views.relations.items():
@@ -135,7 +132,8 @@ def test_a_changed_gate_changes_the_digest_source(views: ViewSet) -> None:
 def test_views_rebuilt_from_a_closure_judge_alike(views: ViewSet, tmp_path: Path) -> None:
     kept = ViewSet.from_sources(views.policy_digest_sources(["mean_delta"]))
     assert kept.policy_digest_sources(["mean_delta"]) == views.policy_digest_sources(["mean_delta"])
-    con = open_views(write_empty(tmp_path))
+    con = duckdb.connect()
+    con.execute(f"set variable root = '{write_empty(tmp_path)}'")
     install(con, kept, load_contract())
     assert con.execute("from selection").fetchall() == []
 
@@ -351,5 +349,5 @@ def test_open_sql_names_no_path_of_this_machine(views: ViewSet) -> None:
 def test_opening_leaves_the_chosen_campaign_as_it_was(views: ViewSet, tmp_path: Path) -> None:
     con = duckdb.connect()
     con.execute(f"set variable root = '{write_empty(tmp_path)}'; set variable campaign = 'abc'")
-    install(con, views, load_contract())
+    install(con, ViewSet.from_sources(views.closure(["declarations"])), load_contract())
     assert con.execute("select getvariable('campaign')").fetchall() == [("abc",)]
