@@ -26,7 +26,7 @@ from types import TracebackType
 from typing import Any, Final, NoReturn, Self
 from weakref import WeakSet
 
-from opfield.core import Envelope, Status, canonical_json, parse_json
+from opfield.core import Envelope, Failure, Status, canonical_json, parse_json
 from opfield.core.cancellation import Cancellation, CancelledError
 from opfield.core.execution import Execution, failed
 from opfield.core.operation import OperationDescriptor, read_descriptor
@@ -56,6 +56,10 @@ class HostLimits:
     call_s: float = 60.0
     start_s: float = 20.0
     answer_bytes: int = 16 << 20
+
+
+class LostWorkerError(ProtocolError):
+    """A worker crashed or did not answer in time; another attempt may do better."""
 
 
 class Host:
@@ -122,7 +126,8 @@ class Host:
             except OpfieldError as error:
                 said = self._end()
                 told = f"its worker {error}" + (f"; it said last: {said}" if said else "")
-                return failed(Status.INFRASTRUCTURE_FAILURE, "worker", told)
+                failure = Failure("worker", told, is_retryable=isinstance(error, LostWorkerError))
+                return Execution(Status.INFRASTRUCTURE_FAILURE, failure=failure)
 
     def close(self) -> None:
         """End the worker with all its children; a later call starts another."""
@@ -185,7 +190,7 @@ class Host:
             self._write(canonical_json(request) + b"\n", deadline, seconds, cancellation)
             line = self._line(deadline, seconds, cancellation)
         except BrokenPipeError:
-            raise ProtocolError(self._ended()) from None
+            raise LostWorkerError(self._ended()) from None
         try:
             return parse_json(line)
         except OpfieldError as error:
@@ -201,7 +206,7 @@ class Host:
             selector.register(pipe, selectors.EVENT_WRITE)
             while content:
                 if not _is_ready(selector, deadline, cancellation):
-                    raise ProtocolError(f"read nothing more within {seconds:g} s")
+                    raise LostWorkerError(f"read nothing more within {seconds:g} s")
                 content = content[os.write(pipe, content[:_CHUNK]) :]
 
     def _line(self, deadline: float, seconds: float, cancellation: Cancellation | None) -> bytes:
@@ -215,10 +220,10 @@ class Host:
             selector.register(pipe, selectors.EVENT_READ)
             while True:
                 if not _is_ready(selector, deadline, cancellation):
-                    raise ProtocolError(f"gave no whole answer within {seconds:g} s")
+                    raise LostWorkerError(f"gave no whole answer within {seconds:g} s")
                 chunk = os.read(pipe, _CHUNK)
                 if not chunk:
-                    raise ProtocolError(f"{self._ended()} before it answered")
+                    raise LostWorkerError(f"{self._ended()} before it answered")
                 before, end, after = chunk.partition(b"\n")
                 parts.append(before)
                 size += len(before)

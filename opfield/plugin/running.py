@@ -14,7 +14,7 @@ from opfield.core.cancellation import Cancellation, CancelledError
 from opfield.core.execution import Execution, Observation
 from opfield.core.operation import Port
 from opfield.errors import DeclarationError, OpfieldError
-from opfield.experiment import DomainFailure
+from opfield.experiment import DomainFailure, InfrastructureFailure
 from opfield.plan.term import port_text
 from opfield.plugin.operation import Context, Operation
 from opfield.plugin.printed import Printed
@@ -61,9 +61,10 @@ def run_operation(
 ) -> Execution:
     """Return what an operation made of checked envelopes; it never raises for what the operation does.
 
-    A `DomainFailure` is a domain failure, a `CancelledError` of an operation that was asked to stop is a cancellation.
-    Whatever else the function raises, every output that is not what the descriptor declares, and every answer that
-    does not come in time, is an infrastructure failure that names plugin and operation. What it printed is observed.
+    A `DomainFailure` is a domain failure, an `InfrastructureFailure` one of its code, a `CancelledError` of an
+    operation that was asked to stop is a cancellation. Whatever else the function raises, every output that is not
+    what the descriptor declares, and every answer that does not come in time, is an infrastructure failure that names
+    plugin and operation. What it printed is observed.
 
     Args:
         registry: where the operation and its schemas are registered.
@@ -111,6 +112,9 @@ class _Attempt:
                 answer = operation.given(values, self.context, self.cancellation)
         except DomainFailure as error:
             return self.ended(Status.DOMAIN_FAILURE, str(error.code), _words(error))
+        except InfrastructureFailure as error:
+            is_retryable = error.is_retryable is True
+            return self.ended(Status.INFRASTRUCTURE_FAILURE, str(error.code), _words(error), is_retryable=is_retryable)
         except CancelledError as error:
             return self.stopped(error)
         except (Exception, SystemExit) as error:  # whatever a plugin raises is data
