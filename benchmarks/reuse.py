@@ -20,7 +20,7 @@ from opfield_rag import passages, rag_campaign
 def measured(campaign: of.Campaign) -> tuple[float, int, list[dict[str, object]]]:
     """Return the seconds that a campaign took, the builds that it did, and its comparisons."""
     with (
-        patch.object(passages, "build_index", wraps=passages.build_index) as build,
+        patch.object(passages, "make_build", wraps=passages.make_build) as build,
         tempfile.TemporaryDirectory() as folder,
     ):
         started = time.perf_counter()
@@ -34,7 +34,7 @@ def main(folder: Path, queries: int) -> None:
     """Measure, and print."""
     campaign = rag_campaign(data=folder, limit=queries)
     reusing = measured(campaign)
-    with patch.object(passages._INDEXES, "get", lambda _key, build: (build(), False)):
+    with patch.object(passages._BUILDS, "get", lambda _key, build: (build(), False)):
         fresh = measured(campaign)
     assert reusing[2] == fresh[2], "reuse changed a comparison"
     print(f"{queries} queries, with reuse: {reusing[0]:.1f} s, {reusing[1]} builds")

@@ -8,8 +8,9 @@ from typing import Final
 
 import opfield as of
 from opfield_rag.beir import read_collection
+from opfield_rag.indexing import load_bm25s
 from opfield_rag.measures import CONTEXT_METRICS, RANKING_METRICS
-from opfield_rag.passages import PassageRunner, load_bm25s
+from opfield_rag.passages import PassageRunner
 from opfield_rag.planned import run_toy
 from opfield_rag.space import rag_space
 from opfield_rag.toy import toy_cases

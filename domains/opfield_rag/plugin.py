@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 import opfield as of
-from opfield.plan import copy, identity, permute
 from opfield.plugin import Cost, Effect, Plugin
 from opfield_rag.case import CaseInput
 from opfield_rag.chunking import chunk_spans
 from opfield_rag.gardening import DOCUMENTS
 from opfield_rag.laws import misdeclared
+from opfield_rag.plans import built_plan, evidence_plan
 from opfield_rag.spec import OPTICS, PATCHES, SPEC_SCHEMA, Chunking, Querying, Spec, fields_of
 from opfield_rag.toy import Chunk, index_chunk, measure_context, rank_chunks
 
@@ -191,24 +191,10 @@ DESCRIPTORS: Final = {each.descriptor.id: each.descriptor for each in plugin.ope
 
 build = plugin.plan("build", chunk >> index)
 query = plugin.plan("query", retrieve >> measure)
-#: From a configuration, a corpus and a case to an index and what asks it; the configuration goes to both halves.
-built = (
-    (copy((SPEC_SCHEMA,)) @ identity(("ragtoy.corpus/v1", "ragtoy.case/v1")))
-    >> permute((SPEC_SCHEMA, SPEC_SCHEMA, "ragtoy.corpus/v1", "ragtoy.case/v1"), (0, 2, 1, 3))
-    >> (build @ identity((SPEC_SCHEMA, "ragtoy.case/v1")))
-)
 #: From a configuration, a corpus and a case to measurements.
-trial = plugin.plan("trial", built >> query)
+trial = plugin.plan("trial", built_plan(build, retrieve) >> query)
 #: The same, with the index and the retrieval kept beside the measurements: what a campaign runs.
-evidence = plugin.plan(
-    "evidence",
-    built
-    >> (copy(("ragtoy.index/v1",)) @ identity((SPEC_SCHEMA, "ragtoy.case/v1")))
-    >> (
-        identity(("ragtoy.index/v1",))
-        @ (retrieve >> copy(("ragtoy.retrieval/v1",)) >> (identity(("ragtoy.retrieval/v1",)) @ measure))
-    ),
-)
+evidence = plugin.plan("evidence", evidence_plan(build, retrieve, measure))
 
 
 @plugin.law

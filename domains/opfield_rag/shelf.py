@@ -1,10 +1,10 @@
-"""A bounded shelf of what is expensive to build, shared by all threads of a process."""
+"""Bounded shelves of what is expensive to make, shared by all threads of a process."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, MutableMapping
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
@@ -43,3 +43,33 @@ class Shelf(Generic[Value]):
                     self._values.pop(key, None)
                 future.set_exception(error)
         return future.result(), is_reused
+
+
+class Recent(MutableMapping[str, Value]):
+    """A mapping that holds so many values; what was used longest ago leaves first."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._lock = threading.Lock()
+        self._values: OrderedDict[str, Value] = OrderedDict()
+
+    def __getitem__(self, key: str) -> Value:
+        with self._lock:
+            self._values.move_to_end(key)
+            return self._values[key]
+
+    def __setitem__(self, key: str, value: Value) -> None:
+        with self._lock:
+            self._values[key] = value
+            if len(self._values) > self._size:
+                self._values.popitem(last=False)
+
+    def __delitem__(self, key: str) -> None:
+        with self._lock:
+            del self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._values))
+
+    def __len__(self) -> int:
+        return len(self._values)

@@ -27,11 +27,23 @@ class Reused:
         execution: the outcome; its observations are those of what ran, without branches.
         ran: ids of the operations that ran, in order.
         reused: ids of the operations whose kept outputs stood for them, in order.
+        derived: id and derivation key of each step that gave outputs, in the order of the plan's wiring.
     """
 
     execution: Execution
     ran: tuple[str, ...]
     reused: tuple[str, ...]
+    derived: tuple[tuple[str, str], ...] = ()
+
+    def evidence(self, plan: str, registry: str) -> dict[str, Any]:
+        """Return what a trial's evidence tells of the execution, so that the relation `derivations` reads it.
+
+        Args:
+            plan: identity of the plan.
+            registry: identity of the registry that gave it its meaning.
+        """
+        told = [{"operation": operation, "key": key} for operation, key in self.derived]
+        return {"plan": plan, "registry": registry, "derivations": told}
 
 
 class _Making:
@@ -56,6 +68,10 @@ class _Making:
         """Say what the next step made."""
         self._keys.append(key)
         self.made.append(outputs)
+
+    def derived(self) -> tuple[tuple[str, str], ...]:
+        """Return operation and key of each step that was made."""
+        return tuple((step.operation.id, key) for step, key in zip(self.graph.steps, self._keys, strict=False))
 
     def outputs(self) -> tuple[Envelope, ...]:
         """Return what the whole plan made."""
@@ -122,10 +138,12 @@ def execute_reusing(plan: Plan, registry: Registry, inputs: Sequence[Envelope], 
         ran.append(operation.id)
         told += done.observations
         if done.status is not Status.SUCCESS:
-            return Reused(Execution(done.status, (), tuple(told), done.failure), tuple(ran), tuple(reused))
+            ended = Execution(done.status, (), tuple(told), done.failure)
+            return Reused(ended, tuple(ran), tuple(reused), making.derived())
         making.add(key, done.outputs)
         shelf[key] = done.outputs
-    return Reused(Execution(Status.SUCCESS, making.outputs(), tuple(told)), tuple(ran), tuple(reused))
+    ended = Execution(Status.SUCCESS, making.outputs(), tuple(told))
+    return Reused(ended, tuple(ran), tuple(reused), making.derived())
 
 
 def _altered(inputs: Sequence[Envelope]) -> Execution | None:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from opfield_rag import rag_campaign
+from tests.domains.trials import Trials, run_trials
+
 CRANFIELD = Path(__file__).parents[3] / "shared" / "data" / "beir" / "cranfield"
 
 
@@ -15,6 +18,12 @@ def cranfield() -> Path:
     if not CRANFIELD.is_dir():
         pytest.skip("the Cranfield collection is not in ../shared/data/beir/cranfield")
     return CRANFIELD
+
+
+@pytest.fixture(scope="session")
+def toy_trials() -> Trials:
+    """Every trial of the toy, once."""
+    return run_trials(rag_campaign(repeats=1))
 
 
 @pytest.fixture

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import concurrent.futures
+import json
 import logging
 import math
 import multiprocessing
 import pickle
 import sys
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,16 @@ import numpy as np
 import pytest
 
 import opfield as of
+from opfield.cli.app import invoke
 from opfield.experiment import propose_all
-from opfield.testing import recording
+from opfield.interpret import invalidated
 from opfield_rag import Spec, rag_campaign
-from opfield_rag.beir import corpus_digest, read_collection, read_documents
-from opfield_rag.passages import CHUNK, DEPTH, PassageRunner, build_index, build_key, load_corpus, score_chunks
+from opfield_rag.beir import read_collection, read_documents
+from opfield_rag.collection import evidence
+from opfield_rag.indexing import Index, chunk_corpus, index_chunks, load_corpus
+from opfield_rag.measures import ndcg, recall, reciprocal_rank, relevant_documents
+from opfield_rag.passages import PassageRunner, registry
+from opfield_rag.ranking import DEPTH, rank_context, rank_documents, score_chunks
 from opfield_rag.words import content_words
 from tests.domains.trials import Kept, Trials, run_one, run_trials
 
@@ -94,6 +101,73 @@ def test_all_candidates_run_on_a_small_collection(small: Trials) -> None:
     assert small.mean("baseline", "ndcg@10") > 0.8
 
 
+def test_every_cell_is_what_plain_function_calls_make_of_it(small: Trials, collection: Path) -> None:
+    """The runner before it executed plans, in a few lines: equal on every cell (§47.7)."""
+    corpus = load_corpus(collection, read_collection(collection).corpus)
+    space = small.campaign.space
+    specs = {each.label: each.spec.payload for each in propose_all(space)} | {"baseline": space.baseline().payload}
+    inputs = {case.id: case.input for case in small.campaign.workload.cases}
+    indexes: dict[str, Index] = {}
+    for (label, case_id, _), result in small.results.items():
+        spec, case = Spec.model_validate(specs[label]), inputs[case_id]
+        if label not in indexes:
+            indexes[label] = index_chunks(chunk_corpus(corpus, spec))
+        scores = score_chunks(indexes[label], spec, case["query"])
+        ranking, context = rank_documents(indexes[label], scores), rank_context(indexes[label], scores, spec.top_k)
+        told = small.evidence(label, case_id)
+        assert told["ranking"] == [asdict(each) for each in ranking]
+        assert told["context"] == [asdict(each) for each in context]
+        retained = small.kept.read(told["index"])
+        assert retained == {"build_key": told["build_key"], **indexes[label].description}
+        ranked, held = [each.document for each in ranking], {each.document for each in context}
+        relevant = relevant_documents(case["relevant"])
+        assert result.metrics == told["metrics"]
+        assert result.metrics == {
+            "recall": recall(held, relevant),
+            "mrr": reciprocal_rank(ranked, relevant),
+            "hit_rate": int(bool(held & relevant)),
+            "scored_chunks": len(indexes[label].sizes),
+            "context_words": sum(each.words for each in context),
+            "ndcg@10": ndcg(ranked, case["relevant"]),
+            "recall@10": recall(ranked[:10], relevant),
+        }
+    assert len(small.results) == 8 * 3
+
+
+def test_candidates_share_with_the_baseline_what_they_do_not_invalidate(small: Trials) -> None:
+    def keys(label: str) -> list[str]:
+        told = small.evidence(label, "q1")
+        assert told["build_key"] == told["derivations"][1]["key"]
+        return [each["key"] for each in told["derivations"]]
+
+    baseline = keys("baseline")
+    for patch in small.campaign.space.patches():
+        moved = [ix for ix, (one, other) in enumerate(zip(baseline, keys(patch.id), strict=True)) if one != other]
+        assert tuple(moved) == invalidated(evidence, registry().descriptors, patch.targets), patch.id
+
+
+def test_a_comparison_tells_prefix_and_suffix_of_each_candidate_and_draws_them(
+    collection: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["--warehouse", str(tmp_path / "warehouse")]
+    of.run(rag_campaign(data=collection, limit=1), tmp_path / "warehouse", executor="inline")
+    assert invoke(["plan", "compare", "--json", *where]) == 0
+    told = {row["candidate"]: (row["shared"], row["diverges"]) for row in json.loads(capsys.readouterr().out)}
+    build, query = "rag.chunk/v1 > rag.index/v1", "rag.retrieve/v1 > rag.measure/v1"
+    changed = dict.fromkeys(["chunk-14", "chunk-34", "overlap-8"], ("none", f"{build} > {query}"))
+    asked = dict.fromkeys(["lexical-1.75", "vector-1.75", "topk-1", "topk-4"], (build, query))
+    assert told == changed | asked
+    drawn = {}
+    for label in ("lexical-1.75", "chunk-34"):
+        assert invoke(["plan", "compare", "--diagram", label, *where]) == 0
+        text = capsys.readouterr().out
+        drawn[label] = [text.count(f"    {arm}{ix}[") for arm in ("both", "base", "cand") for ix in range(4)]
+    assert drawn == {
+        "lexical-1.75": [1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1],
+        "chunk-34": [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1],
+    }
+
+
 def test_the_corpus_is_part_of_every_case(collection: Path) -> None:
     before = rag_campaign(data=collection).workload.as_json()
     corpus = collection / "corpus.jsonl"
@@ -141,7 +215,7 @@ def test_rankings_are_documents_by_their_best_chunk(small: Trials) -> None:
 def test_each_channel_is_divided_by_its_best_score(collection: Path) -> None:
     corpus = load_corpus(collection, read_collection(collection).corpus)
     spec = Spec(lexical_weight=3, vector_weight=0.5)
-    scores = score_chunks(build_index(corpus, spec, "key"), corpus, spec, "lift of wings")
+    scores = score_chunks(index_chunks(chunk_corpus(corpus, spec)), spec, "lift of wings")
     for channel in (scores.lexical, scores.vector):
         assert (channel.min(), channel.max()) == (0, 1)
     assert np.array_equal(scores.combined, 3 * scores.lexical + 0.5 * scores.vector)
@@ -222,19 +296,6 @@ def test_the_folder_is_no_part_of_the_identity(collection: Path, tmp_path: Path)
     after = rag_campaign(data=elsewhere)
     assert after.workload == before.workload
     assert (after.name, after.metrics, after.policy) == (before.name, before.metrics, before.policy)
-
-
-def test_a_build_reads_what_it_declares_and_its_key_covers_just_that(collection: Path) -> None:
-    corpus = load_corpus(collection, corpus_digest(read_documents(collection)))
-    read: set[str] = set()
-    build_index(corpus, recording(Spec(chunk_words=9, overlap_words=2), read), "key")
-    declared = {each.rpartition("#")[2] for each in CHUNK.reads}
-    assert read == declared
-    changes = {"chunk_words": 9, "overlap_words": 2, "lexical_weight": 2.0, "vector_weight": 3.0, "top_k": 7}
-    keys = {name: build_key(Spec.model_validate({name: value}), corpus.digest) for name, value in changes.items()}
-    before = build_key(Spec(), corpus.digest)
-    assert {name for name, key in keys.items() if key != before} == declared
-    assert build_key(Spec(), "sha256:other") != before
 
 
 def test_a_missing_library_names_the_remedy(collection: Path, monkeypatch: pytest.MonkeyPatch) -> None:

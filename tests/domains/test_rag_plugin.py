@@ -8,10 +8,9 @@ import opfield as of
 from opfield.core import Status
 from opfield.interpret import analyze, compile_plan, provenance
 from opfield.plugin import Registry, installed_registry
-from opfield_rag import rag_campaign
 from opfield_rag.plugin import GARDENING
 from opfield_rag.spec import SPEC_SCHEMA, Spec
-from tests.domains.trials import Trials, run_trials
+from tests.domains.trials import Trials
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +19,8 @@ def registry() -> Registry:
 
 
 @pytest.fixture(scope="module")
-def trials() -> Trials:
-    return run_trials(rag_campaign(repeats=1))
+def trials(toy_trials: Trials) -> Trials:
+    return toy_trials
 
 
 def sealed(registry: Registry, schema: str, value: object) -> of.Envelope:

@@ -27,8 +27,8 @@ QUERY_ONLY = ("lexical-1.75", "vector-1.75", "topk-4", "topk-1")
 
 
 @pytest.fixture(scope="module")
-def trials() -> Trials:
-    return run_trials(rag_campaign(repeats=1))
+def trials(toy_trials: Trials) -> Trials:
+    return toy_trials
 
 
 @pytest.mark.parametrize(("label", "mean"), RECALL.items())
