@@ -16,10 +16,10 @@ import orjson
 
 from opfield.campaign.attempts import read_attempts
 from opfield.campaign.computed import evidence_payloads
-from opfield.campaign.judge import connect_judging, judging_views, verdict_payloads
+from opfield.campaign.judge import judging_views, verdict_payloads
 from opfield.campaign.prepare import policy_digest
 from opfield.campaign.reducer import CampaignState, reduce
-from opfield.campaign.results import check_laid_out
+from opfield.campaign.results import check_laid_out, laid_out_names
 from opfield.campaign.signatures import check_signature
 from opfield.core import canonical_json, digest, parse_json, read_envelope
 from opfield.errors import DamageError, HistoryError, OpfieldError, WarehouseError
@@ -150,8 +150,7 @@ def _guarded(root: Path, campaign_id: str, state: CampaignState, recompute: bool
         _check_projections,
         _check_violations,
         _check_signatures,
-        _check_verdicts,
-        _check_results,
+        _check_verdict,
         *((_check_evidence,) if recompute else ()),
     )
     for check in checks:
@@ -258,13 +257,29 @@ def _check_signatures(root: Path, campaign_id: str, _state: CampaignState) -> It
                 yield Finding(folder, "signature", f"event {event.sequence}: {error}")
 
 
-def _check_verdicts(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
-    """Recompute comparison, decision and selection through the views and compare them with what was recorded."""
-    if state.terminal != "completed":
+def _check_verdict(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
+    """Judge the campaign again, and compare what the ledger records, and what is laid out as results, with that."""
+    laid_out = has_results(root, campaign_id)
+    if laid_out and not state.terminal:
+        folder = relative(root, results_folder(root, campaign_id))
+        yield Finding(folder, "result", "the campaign is not finished, so it has no results; remove them")
+    if not state.terminal or (state.terminal != "completed" and not laid_out):
         return
+    views = judging_views(root, campaign_id, state.started)
+    results: list[str] = []
+    with suppress(DamageError):  # a record that cannot be read is told already
+        results = laid_out_names(root, campaign_id)
+    names = {*JUDGING, *(views.named.keys() & set(results))}
+    with closing(connect_snapshot(root, campaign_id, names, views)) as con:
+        if state.terminal == "completed":
+            yield from _check_recorded(con, root, campaign_id)
+        yield from check_laid_out(con, root, campaign_id, results, views)
+
+
+def _check_recorded(con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str) -> Iterator[Finding]:
+    """Compare comparison, decision and selection as they were recorded with what the views say now."""
     folder = relative(root, table_folder(root, "events", campaign_id))
-    with closing(connect_judging(root, campaign_id, state.started, JUDGING)) as con:
-        comparisons, decisions, completed = verdict_payloads(con)
+    comparisons, decisions, completed = verdict_payloads(con)
     recomputed = {ledger.COMPARISON_RECORDED: comparisons, ledger.DECISION_RECORDED: decisions}
     for event in ledger.read_events(root, campaign_id):
         if event.type in recomputed:
@@ -276,18 +291,6 @@ def _check_verdicts(root: Path, campaign_id: str, state: CampaignState) -> Itera
             continue
         if found is None or canonical_json(found) != event.payload.encode("utf-8"):
             yield Finding(folder, "verdict", f"event {event.sequence} ({event.type}) is not what the views say now")
-
-
-def _check_results(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:
-    """Compare the results that are laid out with what the views say now; of an unfinished campaign there are none."""
-    if not has_results(root, campaign_id):
-        return
-    if not state.terminal:
-        folder = relative(root, results_folder(root, campaign_id))
-        yield Finding(folder, "result", "the campaign is not finished, so it has no results; remove them")
-        return
-    with suppress(DamageError):  # a record that cannot be read is told already
-        yield from check_laid_out(root, campaign_id, state.started)
 
 
 def _check_evidence(root: Path, campaign_id: str, state: CampaignState) -> Iterator[Finding]:

@@ -23,6 +23,7 @@ from opfield.warehouse.results import (
     sweep_results,
     write_results,
 )
+from opfield.warehouse.views import ViewSet
 
 #: What is known after the last event only.
 AFTERWARDS: Final = ("campaigns",)
@@ -63,21 +64,33 @@ def lay_out(root: Path, campaign_id: str, started: Mapping[str, Any], names: Ite
     return True
 
 
-def check_laid_out(root: Path, campaign_id: str, started: Mapping[str, Any]) -> Iterator[Finding]:
-    """Compare a campaign's result files with what the views say now.
+def laid_out_names(root: Path, campaign_id: str) -> list[str]:
+    """Return which relations are laid out, by the record of the files.
 
     Raises:
-        OpfieldError: where the views cannot be read, or the record of the files not either.
+        DamageError: where the record cannot be read.
     """
-    folder = results_folder(root, campaign_id)
-    recorded = [Path(name).stem for name in recorded_results(root, campaign_id)]
-    known = judging_views(root, campaign_id, started).named
-    chosen = [name for name in recorded if name in known]
-    with closing(connect_judging(root, campaign_id, started, chosen)) as con:
-        differing = differing_results(con, root, campaign_id, chosen)
-    for name in recorded:
+    return [Path(name).stem for name in recorded_results(root, campaign_id)]
+
+
+def check_laid_out(
+    con: duckdb.DuckDBPyConnection, root: Path, campaign_id: str, names: Iterable[str], views: ViewSet
+) -> Iterator[Finding]:
+    """Compare a campaign's result files with what the views say now.
+
+    Args:
+        con: connection that answers the relations by which the campaign is judged.
+        root: warehouse folder.
+        campaign_id: the campaign.
+        names: relations that are laid out.
+        views: the relations by which it is judged.
+    """
+    listed = list(names)
+    known = [name for name in listed if name in views.named]
+    differing = differing_results(con, root, campaign_id, known)
+    for name in listed:
         if name in differing or name not in known:
-            path = relative(root, folder / f"{name}.parquet")
+            path = relative(root, results_folder(root, campaign_id) / f"{name}.parquet")
             yield Finding(path, "result", f"it is not what the views say now; {RESULTS_REMEDY}")
 
 
