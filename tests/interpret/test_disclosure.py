@@ -9,14 +9,14 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import find, given, settings
+from hypothesis import find, given
 
 from opfield.core.operation import Effect, OperationDescriptor
 from opfield.errors import DeclarationError, PlanError, UnknownNameError
 from opfield.interpret import Wiring, check_disclosure, disclosures, wiring
 from opfield.plan import Plan, copy, identity, normalize, permute, primitive
 from tests.interpret.test_static import authorizing
-from tests.plan.drawing import operations_of, plans
+from tests.plan.drawing import found_once, operations_of, plans, some
 
 
 def described(name: str, inputs: str, outputs: str, **more: Any) -> OperationDescriptor:
@@ -172,8 +172,8 @@ def borne(plan: Plan) -> dict[str, list[str]]:
     return {schema: kinds for schema, kinds in CLASSES.items() if schema in plan.inputs}
 
 
-@settings(max_examples=60)
-@given(plans(depth=4))
+@some
+@given(plans(depth=6))
 def test_what_is_refused_is_what_no_certificate_covers_on_some_way(plan: Plan) -> None:
     operations = guarded(operations_of(plan))
     expected = counted_out(wiring(plan, operations), borne(plan))
@@ -191,5 +191,5 @@ def test_among_drawn_plans_are_some_that_an_authorization_makes_acceptable() -> 
         graph = wiring(plan, operations)
         return counted_out(graph, borne(plan), is_blind=True) != counted_out(graph, borne(plan))
 
-    saved = find(plans(depth=4), is_saved, settings=settings(max_examples=2_000, database=None))
+    saved = find(plans(depth=4), is_saved, settings=found_once)
     assert len(wiring(saved, operations_of(saved)).steps) > 1

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from opfield.core import Envelope, Status, seal
 from opfield.core.execution import Execution
@@ -16,8 +16,8 @@ from opfield.errors import PlanError
 from opfield.interpret import compile_plan, execute
 from opfield.plan import Plan, copy, fold, identity, normalize, tensor
 from opfield.plugin import Context, JsonCodec, Operation, Plugin, Registry, Schema
-from tests.plan.drawing import SCHEMAS, operations_of, plans
-from tests.plan.running import Running
+from tests.plan.drawing import SCHEMAS, operations_of, plans, some
+from tests.plan.running import Running, term
 from tests.plugin.toy import toy
 
 REGISTRY = Registry().register(toy())
@@ -56,14 +56,14 @@ def _json_schema(name: str) -> Schema:
 def _telling(name: str, count: int) -> Callable[..., object]:
     def function(*texts: str, context: Context) -> object:
         context.observe("ran", list(texts))
-        told = tuple(f"{name}({', '.join(texts)})#{ix}" for ix in range(count))
+        told = tuple(term(name, texts, ix) for ix in range(count))
         return told[0] if count == 1 else told
 
     return function
 
 
-@settings(max_examples=40)
-@given(plans(depth=5))
+@some
+@given(plans())
 def test_a_plan_means_in_envelopes_what_it_means_in_symbols_serial_and_concurrent(plan: Plan) -> None:
     registry = symbolic(plan)
     frame = [f"in {ix}" for ix in range(len(plan.inputs))]

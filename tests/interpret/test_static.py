@@ -7,14 +7,25 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from opfield.core import seal
 from opfield.core.operation import Cost, Effect, OperationDescriptor, Port
 from opfield.errors import PlanError
-from opfield.interpret import analyze, check_effects, diagram, disclosures, provenance, wiring
+from opfield.interpret import (
+    analyze,
+    check_effects,
+    derive,
+    diagram,
+    disclosures,
+    obligations,
+    provenance,
+    wiring,
+)
 from opfield.plan import Plan, copy, drop, normalize, primitive
-from tests.plan.drawing import operations_of, plans
+from opfield.plugin import Operation, Registry
+from tests.plan.drawing import operations_of, plans, some
 
 
 def authorizing(outputs: Port, chance: Random) -> dict[str, Any]:
@@ -45,20 +56,24 @@ def varied(operations: dict[str, OperationDescriptor]) -> dict[str, OperationDes
     return told
 
 
-@settings(max_examples=40)
-@given(plans(depth=6))
+@some
+@given(plans())
 def test_normalization_changes_nothing_that_an_interpreter_says(plan: Plan) -> None:
     operations, normal = varied(operations_of(plan)), normalize(plan)
     assert analyze(normal, operations) == analyze(plan, operations)
     assert wiring(normal, operations) == wiring(plan, operations)
     assert diagram(normal, operations) == diagram(plan, operations)
     assert provenance(normal, operations) == provenance(plan, operations)
+    inputs = [seal(schema, ix) for ix, schema in enumerate(plan.inputs)]
+    assert derive(normal, operations, inputs) == derive(plan, operations, inputs)
+    registry = Registry(operations={id: Operation(each, len) for id, each in operations.items()})
+    assert obligations(normal, registry) == obligations(plan, registry)
     classes = {schema: kinds for schema, kinds in {"a/v1": ["p"], "b/v1": ["q", "r"]}.items() if schema in plan.inputs}
     assert disclosures(normal, operations, classes) == disclosures(plan, operations, classes)
 
 
-@settings(max_examples=40)
-@given(plans(depth=6))
+@some
+@given(plans())
 def test_an_analysis_is_that_of_the_operations_wherever_they_stand(plan: Plan) -> None:
     operations = varied(operations_of(plan))
     told = analyze(plan, operations)
@@ -72,8 +87,8 @@ def test_an_analysis_is_that_of_the_operations_wherever_they_stand(plan: Plan) -
     assert told.critical_path <= told.work
 
 
-@settings(max_examples=40)
-@given(plans(depth=6))
+@some
+@given(plans())
 def test_every_wire_of_a_graph_comes_from_before_and_bears_its_schema(plan: Plan) -> None:
     graph = wiring(plan, varied(operations_of(plan)))
     for ix, step in enumerate(graph.steps):
@@ -85,8 +100,8 @@ def test_every_wire_of_a_graph_comes_from_before_and_bears_its_schema(plan: Plan
     assert tuple(wire.schema for wire in graph.outputs) == plan.outputs
 
 
-@settings(max_examples=40)
-@given(plans(depth=5), st.data())
+@some
+@given(plans(), st.data())
 def test_what_an_output_comes_from_is_what_reaches_it(plan: Plan, data: st.DataObject) -> None:
     operations = operations_of(plan)
     graph = wiring(plan, operations)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from opfield.core.operation import OperationDescriptor, Port
 
 Frame = list[str]
+#: A term of more characters than this is known by its hash: what is copied over and over would grow without end.
+_LONGEST = 300
+
+
+def term(operation: str, taken: Sequence[str], ix: int) -> str:
+    """Return the term of an output."""
+    told = f"{operation}({', '.join(taken)})"
+    return f"{told if len(told) <= _LONGEST else hashlib.sha256(told.encode()).hexdigest()}#{ix}"
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,7 @@ class Running:
 
     def primitive(self, operation: OperationDescriptor) -> Arrow:
         def run(frame: Frame) -> Frame:
-            return [f"{operation.id}({', '.join(frame)})#{ix}" for ix in range(len(operation.outputs))]
+            return [term(operation.id, frame, ix) for ix in range(len(operation.outputs))]
 
         return Arrow(len(operation.inputs), run)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, find, given, settings
 from hypothesis import strategies as st
 
 from opfield.errors import PlanError
@@ -26,11 +26,11 @@ from opfield.plan import (
     sequence,
     tensor,
 )
-from tests.plan.drawing import nodes, operation, operations_of, plans
+from tests.plan.drawing import MOST, found_once, nodes, operation, operations_of, parts_of, plans, some
 from tests.plan.running import Running
 
 
-@settings(max_examples=40)
+@some
 @given(plans())
 def test_every_drawn_plan_is_well_typed_and_so_is_its_normal_form(plan: Plan) -> None:
     assert faults(plan, operations_of(plan)) == ()
@@ -39,7 +39,7 @@ def test_every_drawn_plan_is_well_typed_and_so_is_its_normal_form(plan: Plan) ->
     assert (normal.inputs, normal.outputs) == (plan.inputs, plan.outputs)
 
 
-@settings(max_examples=40)
+@some
 @given(plans())
 def test_normalization_is_idempotent_and_leaves_no_nesting_and_no_unit(plan: Plan) -> None:
     normal = normalize(plan)
@@ -56,7 +56,7 @@ def test_normalization_is_idempotent_and_leaves_no_nesting_and_no_unit(plan: Pla
         assert node.kind not in ("sequence", "tensor") or len(node.children) > 1
 
 
-@settings(max_examples=40)
+@some
 @given(plans())
 def test_normalization_changes_no_meaning(plan: Plan) -> None:
     operations = operations_of(plan)
@@ -64,6 +64,7 @@ def test_normalization_changes_no_meaning(plan: Plan) -> None:
     assert fold(normalize(plan), Running(), operations)(frame) == fold(plan, Running(), operations)(frame)
 
 
+@some
 @given(st.data())
 def test_an_identity_is_that_of_every_association_with_units_anywhere(data: st.DataObject) -> None:
     first = data.draw(plans(depth=3))
@@ -86,13 +87,13 @@ def test_an_identity_is_that_of_every_association_with_units_anywhere(data: st.D
     assert plan_id(Plan("tensor", (), (), children=())) == plan_id(unit)
 
 
-@settings(max_examples=40)
+@some
 @given(plans(), plans())
 def test_plans_of_other_normal_forms_have_other_identities(one: Plan, other: Plan) -> None:
     assert (plan_id(one) == plan_id(other)) == (normalize(one) == normalize(other))
 
 
-@settings(max_examples=40)
+@some
 @given(plans())
 def test_a_plan_is_read_back_from_its_text_and_its_json(plan: Plan) -> None:
     normal = normalize(plan)
@@ -121,7 +122,8 @@ BREAKS: dict[str, Change] = {
 }
 
 
-@given(plans(depth=4), st.sampled_from(sorted(BREAKS)), st.data())
+@some
+@given(plans(), st.sampled_from(sorted(BREAKS)), st.data())
 def test_every_malformed_plan_is_refused(plan: Plan, name: str, data: st.DataObject) -> None:
     told = plan_json(plan)
     node = told
@@ -134,7 +136,8 @@ def test_every_malformed_plan_is_refused(plan: Plan, name: str, data: st.DataObj
         read_plan(told, operations_of(plan))
 
 
-@given(plans(depth=4), st.data())
+@some
+@given(plans(), st.data())
 def test_an_operation_whose_signature_drifted_is_refused(plan: Plan, data: st.DataObject) -> None:
     operations = operations_of(plan)
     if not operations:
@@ -146,3 +149,36 @@ def test_an_operation_whose_signature_drifted_is_refused(plan: Plan, data: st.Da
         check_plan(plan, operations | {name: drifted})
     with pytest.raises(PlanError, match="unknown operation"):
         check_plan(plan, {key: each for key, each in operations.items() if key != name})
+
+
+KINDS = ("primitive", "identity", "sequence", "tensor", "permute", "copy", "drop")
+#: What is to be among the drawn plans, as far as the bounds say.
+REACHED: dict[str, Callable[[Plan], bool]] = {
+    **{kind: (lambda plan, kind=kind: any(each.kind == kind for each in parts_of(plan))) for kind in KINDS},  # type: ignore[misc]  # bound at once
+    "all constructors": lambda plan: {each.kind for each in parts_of(plan)} == set(KINDS),
+    "depth": lambda plan: plan.depth == MOST,
+    "parts of a sequence": lambda plan: any(
+        each.kind == "sequence" and len(each.children) == MOST for each in parts_of(plan)
+    ),
+    "parts of a tensor": lambda plan: any(
+        each.kind == "tensor" and len(each.children) == MOST for each in parts_of(plan)
+    ),
+    "wires": lambda plan: any(each.kind == "primitive" and len(each.inputs) == MOST for each in parts_of(plan)),
+}
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_drawn_plans_reach_their_bounds(name: str) -> None:
+    found = find(plans(), REACHED[name], settings=found_once)
+    assert faults(found, operations_of(found)) == ()
+
+
+@pytest.mark.parametrize("name", ["primitive", "sequence", "tensor", "permute", "copy"])
+def test_a_counterexample_shrinks_to_a_small_plan_that_is_still_well_typed(name: str) -> None:
+    """As if a law were wrong of such plans: what is shown of it is no artefact of shrinking."""
+    reached = REACHED[name]
+    shrunk = find(plans(), reached, settings=settings(max_examples=1_000, database=None, derandomize=True))
+    assert reached(shrunk)
+    assert faults(shrunk, operations_of(shrunk)) == ()
+    assert shrunk.size <= 3
+    assert read_plan(plan_json(shrunk), operations_of(shrunk)) == normalize(shrunk)
