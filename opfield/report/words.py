@@ -91,7 +91,10 @@ def _open(parts: Mapping[str, Any], chosen: Mapping[str, Any]) -> tuple[str, ...
             changes[-1] += f" This much evidence would have shown a change of about {shown}."
     changes += _luck(parts, chosen)
     least = number(_rows(parts, "campaign")[0]["min_gain"], 3)
-    changes.append(f"A change of {least} or less would not be selected; its own is {signed(chosen['score'], 3)}.")
+    changes.append(
+        f"A change of {least} or less would not be selected; that of {quoted(chosen['label'])} is "
+        f"{signed(chosen['score'], 3)}."
+    )
     return tuple(changes)
 
 

@@ -19,7 +19,8 @@ with asked as (
     where infers_to = 'these_cases'
 ),
 
--- The arms are joined here once more, the baseline's few values first: nothing else is read where nobody asks.
+-- The arms are joined here once more, the baseline's few values first: nothing else is read where nobody asks. The
+-- planner reads the values before it knows that, unless the campaigns that ask stand beside them.
 asked_values as materialized (
     select
         baseline_observations.campaign_id,
@@ -41,6 +42,7 @@ asked_pairs as materialized (
         observations.case_id,
         oriented_delta(asked_values.direction, observations.value, asked_values.value) as delta,
     from observations
+    semi join (select campaign_id from asked where is_coupled) using (campaign_id)
     inner join asked_values using (campaign_id, metric, case_id, repeat)
     where observations.arm = 'candidate'
 ),

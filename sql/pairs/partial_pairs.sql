@@ -17,23 +17,34 @@ with lacking as (
     where found < declared
 ),
 
+-- Told outright, so that no pair is read where none can be partial.
+independent_pairs as (
+    select
+        campaign_id,
+        candidate_id,
+        metric,
+        case_id,
+    from pairs
+    semi join (select campaign_id from declarations where coupling = 'none') using (campaign_id)
+),
+
 touched as (
     select
-        pairs.campaign_id,
-        pairs.candidate_id,
-        pairs.metric,
-        pairs.case_id,
-    from pairs
+        independent_pairs.campaign_id,
+        independent_pairs.candidate_id,
+        independent_pairs.metric,
+        independent_pairs.case_id,
+    from independent_pairs
     semi join lacking using (campaign_id, candidate_id, metric, case_id)
 
     union
 
     select
-        pairs.campaign_id,
-        pairs.candidate_id,
-        pairs.metric,
-        pairs.case_id,
-    from pairs
+        independent_pairs.campaign_id,
+        independent_pairs.candidate_id,
+        independent_pairs.metric,
+        independent_pairs.case_id,
+    from independent_pairs
     semi join (from lacking where arm = 'baseline') as lacking_baseline using (campaign_id, metric, case_id)
 )
 

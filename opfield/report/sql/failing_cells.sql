@@ -34,6 +34,8 @@ broken as (
         null as artifact_id,
         null as attempts,
     from pending
+    -- Told outright, so that no grid is built where nothing is missing.
+    semi join (select candidate_id, arm from arm_cells where missing > 0) using (candidate_id, arm)
 ),
 
 ranked as (
