@@ -32,7 +32,7 @@ import opfield as of
 from opfield.warehouse.store import create_store
 from tests.browser import CHROMIUM
 from tests.dashboard.serving import Served, command, serving
-from tests.sql.build import Campaign, Metric, Trial, write_campaign
+from tests.sql.build import Campaign, Metric, Trial, record_files, write_campaign
 
 FIRST_VIEW_GOAL_S = 1.0
 CELL_GOAL_S = 2.0
@@ -91,7 +91,7 @@ def write(root: Path, campaigns: int) -> None:
                 preference="score",
                 ending=None if is_open else {"outcome": "kept_baseline", "selected_id": None},
             )
-            write_campaign(con, root, declared)
+            record_files(root, write_campaign(con, root, declared))
 
 
 def first_views(browser: Browser, url: str, text: str, live: str | None, views: int) -> dict[str, list[float]]:

@@ -26,7 +26,12 @@ FORMATS: Final = ("parquet", "csv", "jsonl", "arrow", "duckdb")
 @click.command("export")
 @click.argument("relations", nargs=-1, metavar="[RELATION]...")
 @click.option(
-    "-o", "--output", default="-", show_default=True, metavar="PATH", help="File, folder, or - for stdout (csv, jsonl)."
+    "-o",
+    "--output",
+    default="-",
+    show_default=True,
+    metavar="PATH",
+    help="File, folder, or - for stdout (csv, jsonl). A new folder ends in /.",
 )
 @click.option("--format", "named", type=click.Choice(FORMATS), default=None, help="Format; by the file's ending.")
 @click.option("--campaign", default=None, help="Only this campaign's rows.")
@@ -52,8 +57,10 @@ def export_command(
     none is named. A file is written whole or not at all, its rows ordered, so that the same evidence gives the same
     bytes.
     """
+    from opfield.campaign.damage import refuse_damaged
     from opfield.export.files import export_file, export_folder, export_stream, format_of
     from opfield.export.writers import Form, spilling
+    from opfield.warehouse.projection import campaigns_on_disk
     from opfield.warehouse.relations import known_relations
 
     path = Path(output)
@@ -71,6 +78,7 @@ def export_command(
     opened = open_warehouse(warehouse, is_snapshot=True)
     if campaign is not None:
         opened = Warehouse(opened.root, is_snapshot=True, only=opened.campaign_id(campaign))
+    refuse_damaged(opened.root, [opened.only] if opened.only else campaigns_on_disk(opened.root), "export")
     form = Form(chosen, guard_formulas)
     with spilling(opened, Path(tempfile.gettempdir())):
         if is_stream:
@@ -105,7 +113,9 @@ def _check_usage(names: Sequence[str], chosen: str, *, is_stream: bool, is_folde
     if is_folder and chosen == "duckdb":
         raise click.UsageError("a DuckDB file holds all relations; name a file with -o, such as all.duckdb")
     if len(names) > 1 and not is_folder and chosen != "duckdb":
-        raise click.UsageError("one file holds one relation; name a folder with -o, ending in /, or a .duckdb file")
+        raise click.UsageError(
+            "one file holds one relation; name a folder with -o, a new one ending in /, or a .duckdb file"
+        )
     if is_stream and as_json:
         raise click.UsageError("--json tells what was written into files; for rows as JSON say --format jsonl")
 

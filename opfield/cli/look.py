@@ -8,6 +8,7 @@ from typing import Any, Final
 import click
 
 from opfield.campaign.attempts import read_attempts
+from opfield.campaign.damage import refuse_damaged, undamaged
 from opfield.campaign.domains import installed_domain_names, load_domain
 from opfield.cli.options import campaign_argument, json_option, warehouse_option
 from opfield.cli.render import out, print_facts, print_json, print_table, say, short, visible
@@ -25,6 +26,7 @@ from opfield.errors import IdentityError, OpfieldError, UnknownNameError, unknow
 from opfield.warehouse.contract import load_contract, load_practice_contract
 from opfield.warehouse.lock import holder_of
 from opfield.warehouse.material import find_artifact
+from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.seal import is_sealed
 from opfield.warehouse.session import Warehouse, installed_views, open_warehouse
 
@@ -174,6 +176,11 @@ def show_command(
     """Print one cell with its evidence."""
     opened = open_warehouse(warehouse, is_snapshot=True)
     campaign_id = opened.campaign_id(campaign)
+    with undamaged(opened.root, campaign_id, "cell to show"):
+        return _show(opened, campaign_id, case_id, candidate, repeat, as_json)
+
+
+def _show(opened: Warehouse, campaign_id: str, case_id: str, candidate: str, repeat: int, as_json: bool) -> int:
     candidate_id = _candidate_id(opened, campaign_id, candidate)
     coordinate = [campaign_id, candidate_id, case_id, repeat]
     where = "where campaign_id = ? and candidate_id = ? and case_id = ? and repeat = ?"
@@ -219,12 +226,22 @@ def sql_command(query: str, campaign: str | None, warehouse: Path | None, as_jso
     opened = open_warehouse(warehouse, is_snapshot=True)
     if campaign is not None:
         opened = Warehouse(opened.root, is_snapshot=True, only=opened.campaign_id(campaign))
-    rows = opened.rows(query)
+    rows = _answer(opened, query)
     if as_json:
         print_json(rows)
     else:
         print_table(rows)
     return 0
+
+
+def _answer(opened: Warehouse, query: str) -> list[dict[str, Any]]:
+    """Return a query's rows; where it fails over files that are damaged, that is what is told."""
+    try:
+        return opened.rows(query)
+    except OpfieldError:
+        campaigns = [opened.only] if opened.only else campaigns_on_disk(opened.root)
+        refuse_damaged(opened.root, campaigns, "answer")
+        raise
 
 
 @click.command("views")

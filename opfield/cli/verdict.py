@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from opfield.campaign.damage import undamaged
 from opfield.campaign.judge import awaited_reviews, connect_judging, judging_views
 from opfield.campaign.reducer import fold
 from opfield.cli.render import cell, out, plural, print_json, print_table, say, short
@@ -182,7 +183,7 @@ VERDICT_NAMES: Final = (*_READ, *_CAVEATS)
 
 
 def verdict_rows(con: duckdb.DuckDBPyConnection, views: ViewSet) -> dict[str, Any]:
-    """Return what the views say of a campaign, from a connection that answers `VERDICT_NAMES`, as far as they have them.
+    """Return what the views say of a campaign, from a connection that answers `VERDICT_NAMES` as far as it has them.
 
     Returns:
         What `read_verdict` gives, less what is known outside of the views: who writes the campaign, what it confirms.
@@ -219,7 +220,17 @@ def read_verdict(root: Path, campaign_id: str, rows: dict[str, Any] | None = Non
         root: warehouse folder.
         campaign_id: the campaign.
         rows: its `verdict_rows`, where they were read already.
+
+    Raises:
+        DamageError: where files of the campaign are not what was written; with the audit's findings.
     """
+    if rows is not None:
+        return _read_verdict(root, campaign_id, rows)
+    with undamaged(root, campaign_id):
+        return _read_verdict(root, campaign_id, None)
+
+
+def _read_verdict(root: Path, campaign_id: str, rows: dict[str, Any] | None) -> dict[str, Any]:
     started = _started(root, campaign_id)
     if rows is None:
         views = judging_views(root, campaign_id, started)

@@ -28,7 +28,7 @@ from opfield.errors import DeclarationError, OpfieldError, unknown_name
 from opfield.experiment import Arm, Coordinate
 from opfield.prob import coordinate_seed
 from opfield.warehouse.layout import partition
-from opfield.warehouse.ledger import read_events
+from opfield.warehouse.ledger import TERMINAL, last_event, read_events
 from opfield.warehouse.session import Warehouse, installed_views, open_warehouse
 from opfield.warehouse.store import create_store, default_root
 
@@ -98,6 +98,10 @@ def resume_command(
     started = parse_json(first.payload)
     told = started["provenance"]
     if told["target"] is None:
+        last = last_event(opened.root, campaign_id)
+        if last is not None and last.type in TERMINAL:
+            # What has ended needs no declaration: opening it writes again what follows from the ledger.
+            return report(finish_with_failures(opened.root, campaign_id), opened.root, as_json)
         raise OpfieldError("this campaign was started from Python; run the same declaration there again to go on")
     with prints_to_stderr():
         loaded = load_campaign(told["target"], _read_options(told["target"], told["options"]))

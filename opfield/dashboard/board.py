@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from opfield.campaign.damage import FoundDamageError, findings_told, in_words, undamaged
 from opfield.campaign.judge import judging_views
 from opfield.campaign.reducer import fold
 from opfield.dashboard.address import Address
 from opfield.dashboard.evidence import read_evidence
-from opfield.dashboard.findings import read_findings
 from opfield.dashboard.listing import PAGE_ROWS, Listing, campaign_mark
 from opfield.dashboard.snapshot import Row, Snapshot, first_event_row, take
 from opfield.errors import OpfieldError, UnknownNameError, WarehouseError, unknown_name
@@ -105,14 +105,14 @@ class Board:
         except OpfieldError as error:
             return View(address, "problem", mark, {"problem": str(error), "findings": []})
         try:
-            with self._lock:
+            with self._lock, findings_told(self.root, campaign_id, "page"):
                 told = self._told(address, campaign_id)
             return View(address, address.kind, mark, told)
-        except UnknownNameError as error:
-            return View(address, "problem", mark, {"problem": str(error), "findings": []})
+        except FoundDamageError as error:
+            findings = [each.as_json() for each in error.findings]
+            return View(address, "problem", mark, {"problem": "the warehouse is damaged", "findings": findings})
         except OpfieldError as error:
-            findings = [each.as_json() for each in read_findings(self.root, campaign_id)]
-            return View(address, "problem", mark, {"problem": str(error), "findings": findings})
+            return View(address, "problem", mark, {"problem": str(error), "findings": []})
 
     def _mark_of(self, campaign_id: str) -> Mark:
         verdict = self._verdicts.get(campaign_id)
@@ -233,8 +233,9 @@ class Board:
                 self._snapshots.move_to_end(key)
                 return kept[1]
             # How far a campaign is can be told without what judges it.
-            views = None if reading == "standing" else self._judging(campaign_id)
-            fresh = take(self.root, reading, [campaign_id], asked, views)
+            with undamaged(self.root, campaign_id, "page"):
+                views = None if reading == "standing" else self._judging(campaign_id)
+                fresh = take(self.root, reading, [campaign_id], asked, views)
             self._snapshots[key] = (mark, fresh)
             self._snapshots.move_to_end(key)
             while len(self._snapshots) > _MOST_KEPT:
@@ -271,10 +272,14 @@ class Board:
 
     def _read_verdict(self, verdict: _Verdict, campaign_id: str, mark: Mark, events: int) -> None:
         try:
-            verdict.snapshot = take(self.root, "verdict", [campaign_id], views=self._judging(campaign_id))
+            with undamaged(self.root, campaign_id):
+                verdict.snapshot = take(self.root, "verdict", [campaign_id], views=self._judging(campaign_id))
             verdict.problem = None
+        except FoundDamageError as error:
+            # What was read before is of files that stand no more.
+            verdict.snapshot, verdict.problem = None, f"the warehouse is damaged: {in_words(error.findings[0])}"
         except OpfieldError as error:
-            verdict.problem = str(error)
+            verdict.problem = f"the SQL that judges this campaign cannot answer: {error}"
         verdict.sequence, verdict.mark, verdict.read_at = events, mark, time.monotonic()
 
 

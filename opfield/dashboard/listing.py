@@ -7,8 +7,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
+from opfield.campaign.damage import in_words, read_findings
 from opfield.dashboard.address import Address
-from opfield.dashboard.findings import finding_in_words
 from opfield.dashboard.snapshot import Row, Snapshot, take
 from opfield.errors import OpfieldError, UnknownNameError, WarehouseError
 from opfield.warehouse.layout import FIRST, partition, table_folder
@@ -190,7 +190,8 @@ def _read(root: Path, campaigns: Collection[str]) -> list[Row]:
         snapshot.close()
     except OpfieldError as error:
         if len(chosen) == 1:
-            return [_damaged(chosen[0], finding_in_words(root, chosen[0], error))]
+            found = read_findings(root, chosen[0])
+            return [_damaged(chosen[0], in_words(found[0]) if found else str(error))]
         # Which one it is shows by halves: as few questions as there are halvings of the whole.
         middle = len(chosen) // 2
         return _read(root, chosen[:middle]) + _read(root, chosen[middle:])

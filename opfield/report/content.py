@@ -5,22 +5,20 @@ Every number is the row of a query that stands beside it. Nothing here counts, e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-import duckdb
-
+from opfield.campaign.damage import undamaged
 from opfield.campaign.judge import judging_views
 from opfield.campaign.reducer import fold
 from opfield.core import canonical_json, digest
-from opfield.errors import DamageError, OpfieldError, WarehouseError
+from opfield.errors import OpfieldError, WarehouseError
 from opfield.report.evidence import read_evidence
 from opfield.report.parts import ORDERS, TEXTS, Query, queries
-from opfield.warehouse.files import UNREADABLE, Finding, check_campaign_files
 from opfield.warehouse.lock import holder_of
 from opfield.warehouse.session import connect_snapshot, first_event, installed_views, read_rows
 from opfield.warehouse.views import ViewSet
@@ -30,10 +28,6 @@ FORMAT: Final = "opfield.report/v1"
 
 #: Integers beyond this have no exact double, and so no canonical form; they are told as doubles.
 _MOST_EXACT: Final = 2**53 - 1
-_SHOWN_FINDINGS: Final = 8
-
-#: Laws of findings that keep nothing from being read.
-_HARMLESS: Final = frozenset({"unexpected", "projection"})
 
 #: How relations that other parts read are told themselves.
 _ORDERED: Final = {"listed_candidates": "from listed_candidates where is_listed order by position"}
@@ -57,23 +51,20 @@ def read_report(root: Path, campaign_id: str, *, has_texts: bool = True) -> dict
         WarehouseError: where the campaign has no history here.
     """
     holder = holder_of(root, campaign_id)
-    with _findings_told(root, campaign_id):
-        damaged = [each for each in check_campaign_files(root, campaign_id) if each.law in UNREADABLE]
-        # While somebody writes, files are exchanged, and one may be missing for a moment.
-        if damaged and holder is None:
-            raise _damage(damaged)
+    with undamaged(root, campaign_id, "report"):
         first = first_event(root, campaign_id)
         if first is None:
             raise WarehouseError(f"campaign {campaign_id} has no history in {root}")
         parts = _read_parts(root, campaign_id, judging_views(root, campaign_id, fold([first]).started))
         if parts["wholeness"]["rows"] and holder is None:
             raise WarehouseError("the files do not hold what the ledger accepted")
+        artifacts = read_evidence(root, campaign_id, parts) if has_texts else []
     content: dict[str, Any] = {
         "format": FORMAT,
         "opfield": version("opfield"),
         "has_texts": has_texts,
         "parts": parts if has_texts else _without_texts(parts),
-        "artifacts": read_evidence(root, campaign_id, parts) if has_texts else [],
+        "artifacts": artifacts,
     }
     return {"report_digest": digest(FORMAT, canonical_json(content)), **content}
 
@@ -126,36 +117,3 @@ def _without_texts(parts: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, A
         else part
         for name, part in parts.items()
     }
-
-
-@contextmanager
-def _findings_told(root: Path, campaign_id: str) -> Iterator[None]:
-    """Turn what cannot be read into what the audit finds wrong with it."""
-    try:
-        yield
-    except _AuditedError:
-        raise
-    except WarehouseError as error:
-        raise _audited(root, campaign_id, error) from error
-    except duckdb.Error as error:
-        raise _audited(root, campaign_id, OpfieldError(str(error))) from error
-
-
-def _audited(root: Path, campaign_id: str, error: OpfieldError) -> OpfieldError:
-    # Loaded where something is wrong: it brings what verifies every byte with it.
-    from opfield.campaign.audit import audit
-
-    findings = audit(root, campaign_id).findings
-    # A stray file, or one that is not projected yet, keeps nothing from being read.
-    found = [each for each in findings if each.law not in _HARMLESS]
-    return _damage(found) if found else error
-
-
-class _AuditedError(DamageError):
-    """Files are not what was written; the message holds the audit's findings."""
-
-
-def _damage(found: list[Finding]) -> DamageError:
-    listed = "".join(f"\n  {each.file}: {each.law}: {each.detail}" for each in found[:_SHOWN_FINDINGS])
-    more = f"\n  and {len(found) - _SHOWN_FINDINGS} more" if len(found) > _SHOWN_FINDINGS else ""
-    return _AuditedError(f"the warehouse is damaged, so there is no report; `opfield audit` finds:{listed}{more}")

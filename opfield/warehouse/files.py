@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,6 +25,7 @@ from opfield.warehouse.layout import (
     relative,
     table_folder,
 )
+from opfield.warehouse.ledger import TERMINAL, last_event, segments
 from opfield.warehouse.material import artifact_files, read_artifacts
 from opfield.warehouse.projection import campaigns_on_disk, file_digest, projected_tables, read_digests
 from opfield.warehouse.results import RECORD, RESULTS, has_results, recorded_results, results_folder
@@ -40,8 +41,8 @@ OUTSIDE_MEANING: Final = {
 #: How results come to be what the views say again.
 RESULTS_REMEDY: Final = "`opfield seal` lays the campaign's results out anew"
 
-#: Laws of findings about files whose rows are not those that were written.
-UNREADABLE: Final = frozenset({"altered", "missing", "unreadable", "artifact"})
+#: Laws of findings about files whose rows are not those that were written, or may not be: nothing vouches for them.
+UNREADABLE: Final = frozenset({"altered", "missing", "unreadable", "artifact", "digests", "unrecorded"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,13 @@ def check_campaign_files(root: Path, campaign_id: str) -> Iterator[Finding]:
             yield Finding(relative(root, record), "unexpected", "no record of digests bears this name")
     for name, expected in sorted(recorded.items()):
         yield from _check_digest(root, name, expected)
-    is_sealed = (folder / SEALED).exists()
+    behind = _segment_behind(root, campaign_id, recorded)
+    lost = _lost_records(root, campaign_id, recorded, behind)
+    for gone in sorted(lost):
+        if not (folder / gone).exists():  # one that cannot be read is told already
+            how = "put it back from a copy of the warehouse" if gone == SEALED else "`opfield resume` writes it again"
+            told = f"it was written and is gone, and nothing else vouches for the files that it named; {how}"
+            yield Finding(relative(root, folder / gone), "missing", told)
     for table in TABLE_NAMES:
         for path in _present(table_folder(root, table, campaign_id)):
             name = relative(root, path)
@@ -106,10 +113,30 @@ def check_campaign_files(root: Path, campaign_id: str) -> Iterator[Finding]:
                 yield from _check_zero_rows(root, table, path)
             elif table == "artifacts" and path.suffix == ".parquet":
                 yield from _check_digest(root, name, path.stem)
-            elif table == "events" and not is_sealed:
+            elif path.name == behind:
                 yield Finding(name, "projection", "not projected yet; the next `opfield resume` catches up")
-            else:
+            elif path.suffix != ".parquet":
                 yield Finding(name, "unexpected", "no record names this file; remove it, or put back its record")
+            elif SEALED not in lost and f"{path.stem}.json" not in lost:
+                # Whatever stands here is read, whoever put it there.
+                yield Finding(name, "unrecorded", "no record names this file, so nothing vouches for it; remove it")
+
+
+def check_read_files(root: Path, campaign_id: str) -> Iterator[Finding]:
+    """Check every file whose rows a campaign's verdict is read from: its own, and what each table has beside them."""
+    try:
+        files = read_marker(root)
+    except WarehouseError as error:
+        yield Finding(MARKER, "unreadable", str(error))
+        return
+    for table in TABLE_NAMES:
+        own = f"{table}/{NO_CAMPAIGN}/{EMPTY}"
+        yield from _check_digest(root, own, files.get(own, ""))
+        for path in _present(root / table / NO_CAMPAIGN):
+            if path.name != EMPTY and path.suffix == ".parquet":
+                told = "only the zero-row file stands here, and nothing vouches for another; remove it"
+                yield Finding(relative(root, path), "unrecorded", told)
+    yield from check_campaign_files(root, campaign_id)
 
 
 def check_results(root: Path, campaign_id: str) -> Iterator[Finding]:
@@ -187,6 +214,36 @@ def _check_digest(root: Path, name: str, expected: str) -> Iterator[Finding]:
         yield Finding(name, "missing", f"it was written and is gone; {_remedy(name)}")
     except OSError as error:
         yield Finding(name, "unreadable", error.strerror or str(error))
+
+
+def _segment_behind(root: Path, campaign_id: str, recorded: Collection[str]) -> str | None:
+    """Return the name of the segment that a writer was stopped at: published last, its digests not recorded yet.
+
+    There is one at most, for the next is published after they are. A history that has ended has none: whoever ended it
+    recorded all of it, or the next `opfield resume` does.
+    """
+    published = segments(root, campaign_id)
+    if not published or relative(root, published[-1]) in recorded or _was_sealed(root, campaign_id):
+        return None
+    try:
+        last = last_event(root, campaign_id)
+    except OpfieldError:
+        return published[-1].name
+    return None if last is not None and last.type in TERMINAL else published[-1].name
+
+
+def _was_sealed(root: Path, campaign_id: str) -> bool:
+    """Return whether files tell of a seal, be its record there or gone."""
+    is_recorded = (digests_folder(root, campaign_id) / SEALED).exists()
+    return is_recorded or any(table_folder(root, "cells", campaign_id).glob("sealed-*.parquet"))
+
+
+def _lost_records(root: Path, campaign_id: str, recorded: Collection[str], behind: str | None) -> frozenset[str]:
+    """Return the names of records of digests that were written and cannot be read any more."""
+    if _was_sealed(root, campaign_id):
+        return frozenset() if recorded else frozenset({SEALED})
+    published = [path for path in segments(root, campaign_id) if path.name != behind]
+    return frozenset(f"{path.stem}.json" for path in published if relative(root, path) not in recorded)
 
 
 def _remedy(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from opfield.core import parse_json
-from opfield.errors import OpfieldError, UnknownNameError, WarehouseError, unknown_name
+from opfield.errors import OpfieldError, UnknownNameError, unknown_name
 from opfield.warehouse.contract import (
     PRACTICE_TABLE_NAMES,
     TABLE_NAMES,
@@ -233,10 +233,13 @@ class Warehouse:
     def _campaigns(self) -> list[dict[str, Any]]:
         """Return id and name of every campaign, the latest first; of an unreadable one the id alone, last."""
         try:
-            return self.rows("select campaign_id, name from campaigns order by started_at desc, campaign_id")
-        except WarehouseError:
-            # One damaged ledger must not take the other campaigns away.
-            return [{"campaign_id": each, "name": _name_of(self.root, each)} for each in campaigns_on_disk(self.root)]
+            rows = self.rows("select campaign_id, name from campaigns order by started_at desc, campaign_id")
+            if {row["campaign_id"] for row in rows} <= set(campaigns_on_disk(self.root)):
+                return rows
+        except OpfieldError:
+            pass
+        # One damaged ledger must not take the other campaigns away.
+        return [{"campaign_id": each, "name": _name_of(self.root, each)} for each in campaigns_on_disk(self.root)]
 
 
 def _name_of(root: Path, campaign_id: str) -> str | None:

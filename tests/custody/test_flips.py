@@ -152,10 +152,10 @@ def test_a_harmed_file_is_named(
             # A campaign's zero-row file that is gone takes nothing with it, and the next writer puts it back.
             expected = {name for name in expected if (root / name).exists() or not name.endswith("/" + FIRST)}
             expected = {name for name in expected if name.split("/")[0] not in OUTSIDE_MEANING}
-            # A record that is gone is told by the files that nothing vouches for any more; what every warehouse has is
-            # known by the marker alone.
+            # A record that is gone is told as the one of its segment; what every warehouse has is known by the marker
+            # alone.
             gone = {name for name in expected if name.startswith("digests/") and not (root / name).exists()}
-            assert not gone or {finding.law for finding in findings} & {"projection", "unexpected"}
+            assert not gone or {finding.law for finding in findings} & {"projection", "missing"}
             if MARKER in expected:
                 expected = {MARKER, *(name for name in expected if f"campaign={told.campaign_id[7:]}" in name)}
             assert {finding.file for finding in findings} >= expected - gone

@@ -258,7 +258,9 @@ def written(root: Path, campaign: build.Campaign) -> str:
     """Write a hand-written campaign into a warehouse of its own."""
     create_store(root)
     with duckdb.connect() as con:
-        return build.write_campaign(con, root, campaign)
+        campaign_id = build.write_campaign(con, root, campaign)
+    build.record_files(root, campaign_id)
+    return campaign_id
 
 
 def no_candidates(root: Path) -> str:

@@ -16,6 +16,9 @@ import pyarrow.parquet as pq
 
 from opfield.warehouse.contract import PRACTICE_TABLE_NAMES, arrow_schema, load_contract, projection_query
 from opfield.warehouse.install import install
+from opfield.warehouse.layout import relative, table_folder
+from opfield.warehouse.ledger import segments
+from opfield.warehouse.projection import file_digest, record_digests
 from opfield.warehouse.views import load_views
 
 EPOCH = datetime(2026, 1, 1)
@@ -312,6 +315,14 @@ def write_campaign(
     con.unregister("segment")
     con.unregister("segment_artifacts")
     return campaign.campaign_id
+
+
+def record_files(root: Path, campaign_id: str) -> None:
+    """Record the digests of a campaign's files, as a writer does; without, nothing vouches for what stands there."""
+    for segment in segments(root, campaign_id):
+        files = [table_folder(root, table, campaign_id) / segment.name for table in load_contract()]
+        found = {relative(root, path): file_digest(path) for path in files if path.exists()}
+        record_digests(root, campaign_id, int(segment.stem), found)
 
 
 def open_views(root: Path, con: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyConnection:
