@@ -98,6 +98,10 @@ def test_values_pass_along_wires_and_observations_say_where_they_come_from() -> 
         ("break", Status.INFRASTRUCTURE_FAILURE, "exception", "of plugin toy: ZeroDivisionError: "),
         ("lie", Status.INFRASTRUCTURE_FAILURE, "invalid_output", "of plugin toy: value of toy.word/v1 is no str"),
         ("few", Status.INFRASTRUCTURE_FAILURE, "invalid_output", "declares 2 outputs, its function returned 1 in"),
+        ("many", Status.INFRASTRUCTURE_FAILURE, "invalid_output", "declares 2 outputs, its function returned 3 in"),
+        ("mute", Status.INFRASTRUCTURE_FAILURE, "exception", "_MuteError: its message cannot be read, RuntimeError"),
+        ("exit", Status.INFRASTRUCTURE_FAILURE, "exception", "of plugin toy: SystemExit: 3"),
+        ("deep", Status.INFRASTRUCTURE_FAILURE, "invalid_output", "operation toy.deep/v1 of plugin toy: "),
         ("nan", Status.INFRASTRUCTURE_FAILURE, "invalid_output", "operation toy.nan/v1 of plugin toy: "),
     ],
 )  # fmt: skip

@@ -266,7 +266,17 @@ def test_a_new_worker_that_declares_other_operations_is_not_believed(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "change", [{"id": 3}, {"in": "a"}, {"effects": ["telepathy"]}, {"cost": {}}, {"more": 1}, {"deterministic": 1}]
+    "change",
+    [
+        {"id": 3},
+        {"in": "a"},
+        {"effects": ["telepathy"]},
+        {"cost": {}},
+        {"more": 1},
+        {"deterministic": 1},
+        {"cost": {"work": float("nan"), "critical_path": 0, "memory_bytes": 0}},
+        {"certifies": "x"},
+    ],
 )
 def test_a_descriptor_that_is_none_is_refused(change: dict[str, Any]) -> None:
     assert read_descriptor(ECHO.as_json()) == ECHO

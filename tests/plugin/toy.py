@@ -22,6 +22,11 @@ class Point(BaseModel):
     y: tuple[float, ...] = ()
 
 
+class _MuteError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
 def toy() -> Plugin:
     """Return the plugin."""
     plugin = Plugin.named("toy", "1", "numbers and words")
@@ -58,6 +63,25 @@ def toy() -> Plugin:
     @plugin.operation("toy.few/v1")
     def few(n: Number) -> tuple[Number, Number]:
         return (n,)  # type: ignore[return-value]
+
+    @plugin.operation("toy.many/v1")
+    def many(n: Number) -> tuple[Number, Number]:
+        return (n, n, n)  # type: ignore[return-value]
+
+    @plugin.operation("toy.mute/v1")
+    def mute(n: Number) -> Number:
+        raise _MuteError
+
+    @plugin.operation("toy.exit/v1")
+    def leave(n: Number) -> Number:
+        raise SystemExit(n)
+
+    @plugin.operation("toy.deep/v1")
+    def deep(n: Number) -> Bag:
+        value: Any = n
+        for _ in range(1_000):
+            value = [value]
+        return value
 
     @plugin.operation("toy.nan/v1")
     def nan(n: Number) -> Bag:
