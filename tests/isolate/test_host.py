@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -290,3 +291,24 @@ def test_an_operation_here_that_answers_envelopes_is_checked_alike() -> None:
     done = run(registry, "next")
     assert done.failure is not None
     assert done.failure.code == "invalid_output"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "message"),
+    [
+        ([], "", "usage: python -m opfield.isolate.worker PACKAGE.MODULE:PLUGIN"),
+        (["no.such:plugin"], "", "no.such:plugin cannot be served: No module named 'no'"),
+        (["tests.isolate.served"], "", "tests.isolate.served cannot be served: "),
+        (["tests.isolate.served:after"], "", "tests.isolate.served:after is of type Operation, not a Plugin"),
+        (["tests.isolate.served:plugin"], "{", "a request is no JSON: "),
+        (["tests.isolate.served:plugin"], "[]", "a request is an object of kind hello, or of kind execute"),
+        (["tests.isolate.served:plugin"], '{"kind": "execute"}', "a request is an object of kind hello, or of kind"),
+    ],
+)
+def test_the_reference_worker_says_why_it_cannot_serve(arguments: list[str], said: str, message: str) -> None:
+    command = [sys.executable, "-m", "opfield.isolate.worker", *arguments]
+    done = subprocess.run(command, input=f"{said}\n", capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.stderr.startswith(message)
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert done.returncode == (1 if said else 2)

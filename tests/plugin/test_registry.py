@@ -8,9 +8,19 @@ from typing import Annotated, Any
 
 import pytest
 
+from opfield.core import seal
 from opfield.core.operation import Cost
 from opfield.errors import DeclarationError, PluginError, UnknownNameError
-from opfield.interpret import analyze, diagram, provenance
+from opfield.interpret import (
+    analyze,
+    derive,
+    diagram,
+    disclosures,
+    execute,
+    obligations,
+    provenance,
+    wiring,
+)
 from opfield.plan import Plan, plan_id
 from opfield.plugin import JsonCodec, Plugin, Registry, TypeCodec
 from tests.plugin.toy import Number, toy
@@ -127,8 +137,12 @@ def test_old_plans_keep_identity_and_meaning_when_a_plugin_comes() -> None:
     wider = registry.register(more)
     for name, plan in registry.plans.items():
         assert plan_id(wider.plan(name)) == plan_id(plan)
-        for interpreter in (analyze, diagram, provenance):
+        for interpreter in (analyze, diagram, disclosures, provenance, wiring):
             assert interpreter(plan, wider.descriptors) == interpreter(plan, registry.descriptors)
+        inputs = [seal(schema, 1) for schema in plan.inputs]
+        assert derive(plan, wider.descriptors, inputs) == derive(plan, registry.descriptors, inputs)
+        assert execute(plan, wider, inputs) == execute(plan, registry, inputs)
+        assert obligations(plan, wider) == obligations(plan, registry)
     assert "more.mixed" in wider.plans
     assert wider.id != registry.id
     assert registry.id == Registry().register(toy()).id
