@@ -1,7 +1,8 @@
 -- Decisions: the policy's verdict on each candidate.
 -- Grain: one row for each declared candidate.
 -- The first gate that does not pass decides, and later ones cannot compensate. While coordinates are pending, and while
--- the projections are not whole, the verdict is indeterminate whatever the gates say so far.
+-- the projections are not whole, the verdict is indeterminate whatever the gates say so far. Those of a cancelled
+-- campaign stay pending, so that it never has another verdict.
 -- columns:
 --   campaign_id: Campaign.
 --   candidate_id: Candidate.
@@ -11,7 +12,13 @@
 --   message: What that gate says, or what is still missing.
 --   score: Mean oriented delta of the policy's preference metric; NULL where unknown or without a preference.
 --   is_final: Whether nothing is pending, all is whole and the candidate is registered, so that the decision stands.
-with deciding as (
+with cancelled as (
+    select distinct campaign_id
+    from events
+    where type = 'campaign.cancelled'
+),
+
+deciding as (
     select
         campaign_id,
         candidate_id,
@@ -45,10 +52,22 @@ standing as (
         declared_candidates.is_registered,
         coverage.is_whole,
         coverage.missing_baseline + coverage.missing_candidate as pending,
-        if(declarations.coupling = 'none', 'pairs with pending coordinates', 'pending coordinates') as pending_name,
+        -- Without coupling a pair may lack several coordinates, on one arm or on both, and is open once.
+        if(
+            declarations.coupling = 'none',
+            coverage.expected_pairs - coverage.complete_pairs,
+            coverage.missing_baseline + coverage.missing_candidate
+        ) as open,
+        case
+            when cancelled.campaign_id is null
+                then if(declarations.coupling = 'none', 'pairs with pending coordinates', 'pending coordinates')
+            when declarations.coupling = 'none' then 'cancelled; pairs with coordinates that were never run'
+            else 'cancelled; coordinates that were never run'
+        end as open_name,
     from declared_candidates
     inner join declarations using (campaign_id)
     inner join coverage using (campaign_id, candidate_id)
+    left join cancelled using (campaign_id)
     left join deciding using (campaign_id, candidate_id)
     left join scores using (campaign_id, candidate_id)
     where declared_candidates.arm = 'candidate'
@@ -63,7 +82,7 @@ decided as (
         gate,
         case
             when not is_whole then not_whole_message()
-            when pending > 0 then format('{}: {}', pending_name, pending)
+            when pending > 0 then format('{}: {}', open_name, open)
             else coalesce(message, 'every gate passes')
         end as message,
         score,

@@ -156,7 +156,9 @@ class Campaign:
         events += [("trial.completed", self._trial_payload(trial)) for trial in self.trials]
         events += [(kind, dict(payload)) for kind, payload in self.records]
         if self.ending is not None:
-            events.append(("campaign.completed", dict(self.ending)))
+            # An ending with a reason is that of a campaign that was cancelled.
+            kind = "campaign.cancelled" if "reason" in self.ending else "campaign.completed"
+            events.append((kind, dict(self.ending)))
         return events
 
     def repeats_of(self, candidate: str, case_id: str) -> int:

@@ -51,6 +51,13 @@ def test_nothing_is_decided_while_coordinates_are_pending(write: Write, read: Re
     assert read("select message from decisions") == [{"message": "pending coordinates: 2"}]
 
 
+def test_a_cancelled_campaign_says_so_where_coordinates_stayed_pending(write: Write, read: Read) -> None:
+    write(replace(FULL, cases={"a": {}, "b": {}}, ending={"reason": "no budget left"}))
+    assert decided(read) == [("c1", "indeterminate", "covered", 2.0, False)]
+    message = "cancelled; coordinates that were never run: 2"
+    assert read("select message from decisions") == [{"message": message}]
+
+
 def test_nothing_is_decided_where_the_projections_are_not_whole(write: Write, read: Read, root: Path) -> None:
     write(FULL, segment_events=3)
     sorted(root.glob("cells/campaign=[!n]*/*.parquet"))[-1].unlink()

@@ -151,6 +151,13 @@ def test_a_pair_is_covered_once_each_declared_round_of_both_arms_has_a_cell(writ
     assert (told["expected_pairs"], told["complete_pairs"]) == (2, 0)
     assert (told["missing_baseline"], told["missing_candidate"], told["unexpected_cells"]) == (0, 2, 0)
     assert [row["message"] for row in read("from decisions")] == ["pairs with pending coordinates: 2"]
+    # without the baseline's round at b, that pair lacks both arms, and is open once
+    open_pairs = [
+        each for each in whole.trials if each.repeat != 2 and (each.candidate_id, each.case_id) != ("base", "b")
+    ]
+    write(replace(whole, name="open", trials=open_pairs))
+    query = "select message from decisions inner join campaigns using (campaign_id) where name = 'open'"
+    assert read(query) == [{"message": "pairs with pending coordinates: 2"}]
     # at a everything is there, at b the single round of the baseline is not
     lacking = [each for each in whole.trials if (each.candidate_id, each.case_id) != ("base", "b")]
     write(replace(whole, name="lacking", trials=lacking))
