@@ -70,13 +70,16 @@ def report_command(
         raise click.UsageError(f"--json and --format {form} ask for two things; leave one out")
     chosen = "json" if as_json else form or _form_of(output)
     opened = open_warehouse(warehouse, is_snapshot=True)
+    if output is not None:
+        # Before anything is read, which takes seconds of a large campaign.
+        _check_target(output, opened.root)
     made, digest = _made(opened.root, opened.campaign_id(campaign), chosen, has_texts=not no_content)
     if output is None:
         sys.stdout.flush()
         sys.stdout.buffer.write(made)
         sys.stdout.buffer.flush()
     else:
-        _write(output, made, opened.root)
+        _write(output, made)
         say(f"{output}: {len(made):,} bytes, report {digest}")
     return 0
 
@@ -114,18 +117,35 @@ def _form_of(output: Path | None) -> str:
     return named.get(output.suffix.lower(), "html") if output is not None else "html"
 
 
-def _write(output: Path, made: bytes, root: Path) -> None:
-    """Write a report whole or not at all.
+def _check_target(output: Path, root: Path) -> None:
+    """Find before a report is made where it cannot go.
 
     Raises:
         OpfieldError: where it cannot be written, or would lie inside a warehouse.
+    """
+    try:
+        is_file = not output.exists() or output.is_file()
+    except OSError as error:
+        raise OpfieldError(f"{output} cannot be written: {error.strerror or error}; name another file") from None
+    if output.is_dir():
+        raise OpfieldError(f"{output} cannot be written: it is a folder; name a file in it, such as report.html")
+    if is_file:
+        checked_target(output, root)
+    if not output.parent.is_dir():
+        raise OpfieldError(f"{output} cannot be written: {output.parent} is no folder; make it, or name another file")
+
+
+def _write(output: Path, made: bytes) -> None:
+    """Write a report whole or not at all.
+
+    Raises:
+        OpfieldError: where it cannot be written.
     """
     try:
         if output.exists() and not output.is_file():
             # Such as /dev/stdout or a pipe: nothing that could be exchanged for a file.
             output.write_bytes(made)
             return
-        checked_target(output, root)
         handle, name = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name[:40]}-")
         try:
             with os.fdopen(handle, "wb") as file:

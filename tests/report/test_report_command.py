@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from opfield.cli.app import invoke
+from opfield.report import content as content_module
 from tests.report.conftest import Made
 
 Make = Callable[[str], Made]
@@ -22,6 +23,19 @@ def told(capfd: Capture, *words: str | Path, code: int = 0) -> tuple[str, str]:
     return captured.out, captured.err
 
 
+@pytest.fixture
+def read_once(made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command take what was read of the win already: forms of it differ in what is made of that alone."""
+    content = made("win").content
+    monkeypatch.setattr(content_module, "read_report", lambda *_, **__: content)
+
+
+def test_a_page_is_what_the_warehouse_gives(capfd: Capture, made: Make, tmp_path: Path) -> None:
+    told(capfd, "report", "a clear win", "-o", tmp_path / "report.html", "--warehouse", made("win").root)
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == made("win").page
+
+
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize("name", ["report.html", "comment.md", "content.json"])
 def test_a_report_is_written_by_its_name_and_verified(capfd: Capture, made: Make, tmp_path: Path, name: str) -> None:
     root = made("win").root
@@ -37,6 +51,7 @@ def test_a_report_is_written_by_its_name_and_verified(capfd: Capture, made: Make
     assert "was altered" in err
 
 
+@pytest.mark.usefixtures("read_once")
 def test_a_report_of_other_evidence_is_told_apart(capfd: Capture, made: Make, tmp_path: Path) -> None:
     content = json.loads(told(capfd, "report", "--format", "json", "--warehouse", made("win").root)[0])
     content["report_digest"] = "sha256:" + "0" * 64
