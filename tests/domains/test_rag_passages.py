@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import json
 import logging
 import math
 import multiprocessing
@@ -20,7 +19,6 @@ import numpy as np
 import pytest
 
 import opfield as of
-from opfield.cli.app import invoke
 from opfield.experiment import propose_all
 from opfield.interpret import invalidated
 from opfield_rag import Spec, rag_campaign
@@ -144,28 +142,6 @@ def test_candidates_share_with_the_baseline_what_they_do_not_invalidate(small: T
     for patch in small.campaign.space.patches():
         moved = [ix for ix, (one, other) in enumerate(zip(baseline, keys(patch.id), strict=True)) if one != other]
         assert tuple(moved) == invalidated(evidence, registry().descriptors, patch.targets), patch.id
-
-
-def test_a_comparison_tells_prefix_and_suffix_of_each_candidate_and_draws_them(
-    collection: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    where = ["--warehouse", str(tmp_path / "warehouse")]
-    of.run(rag_campaign(data=collection, limit=1), tmp_path / "warehouse", executor="inline")
-    assert invoke(["plan", "compare", "--json", *where]) == 0
-    told = {row["candidate"]: (row["shared"], row["diverges"]) for row in json.loads(capsys.readouterr().out)}
-    build, query = "rag.chunk/v1 > rag.index/v1", "rag.retrieve/v1 > rag.measure/v1"
-    changed = dict.fromkeys(["chunk-14", "chunk-34", "overlap-8"], ("none", f"{build} > {query}"))
-    asked = dict.fromkeys(["lexical-1.75", "vector-1.75", "topk-1", "topk-4"], (build, query))
-    assert told == changed | asked
-    drawn = {}
-    for label in ("lexical-1.75", "chunk-34"):
-        assert invoke(["plan", "compare", "--diagram", label, *where]) == 0
-        text = capsys.readouterr().out
-        drawn[label] = [text.count(f"    {arm}{ix}[") for arm in ("both", "base", "cand") for ix in range(4)]
-    assert drawn == {
-        "lexical-1.75": [1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1],
-        "chunk-34": [0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1],
-    }
 
 
 def test_the_corpus_is_part_of_every_case(collection: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import opfield as of
 from opfield.cli.app import invoke
 
@@ -44,9 +46,15 @@ def campaign() -> of.Campaign:
     )
 
 
-def test_steps_are_told_in_order_of_the_evidence_that_tells_them(tmp_path: Path) -> None:
-    of.run(campaign(), tmp_path, executor="inline")
-    warehouse = of.open(tmp_path)
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("derived")
+    of.run(campaign(), made, executor="inline")
+    return made
+
+
+def test_steps_are_told_in_order_of_the_evidence_that_tells_them(root: Path) -> None:
+    warehouse = of.open(root)
     rows = warehouse.rows("from derivations where arm = 'baseline' order by case_id, step")
     assert [(row["case_id"], row["step"], row["operation"], row["key"]) for row in rows] == [
         ("a", 0, "build/v1", "build 1"),
@@ -69,9 +77,8 @@ def test_steps_are_told_in_order_of_the_evidence_that_tells_them(tmp_path: Path)
     ]
 
 
-def test_the_command_tells_prefix_and_suffix_and_what_it_cannot_draw(tmp_path: Path, capsys: Any) -> None:
-    of.run(campaign(), tmp_path, executor="inline")
-    where = ["--warehouse", str(tmp_path)]
+def test_the_command_tells_prefix_and_suffix_and_what_it_cannot_draw(root: Path, capsys: Any) -> None:
+    where = ["--warehouse", str(root)]
     assert invoke(["plan", "compare", *where]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert lines[1:] == [
@@ -83,15 +90,3 @@ def test_the_command_tells_prefix_and_suffix_and_what_it_cannot_draw(tmp_path: P
     assert "plan sha256:p is not among the installed ones" in capsys.readouterr().err
     assert invoke(["plan", "compare", "--diagram", "aks", *where]) == 1
     assert "unknown candidate 'aks'; did you mean 'ask'?" in capsys.readouterr().err
-
-
-def test_the_retrieval_toy_is_drawn_with_its_common_build_once(tmp_path: Path, capsys: Any) -> None:
-    invoke(["run", "rag", "--repeats", "1", "--warehouse", str(tmp_path)])
-    capsys.readouterr()
-    assert invoke(["plan", "compare", "--diagram", "lexical-1.75", "--warehouse", str(tmp_path)]) == 0
-    text = capsys.readouterr().out
-    assert [text.count(f"{arm}{ix}[") for arm in ("both", "base", "cand") for ix in range(4)] == [
-        *(1, 1, 0, 0),
-        *(0, 0, 1, 1),
-        *(0, 0, 1, 1),
-    ]
