@@ -41,6 +41,7 @@ def verdict_of(decisions: list[str], outcome: str | None, state: str = "complete
             "policy_digest": "sha256:p",
             "finished_at": datetime(2026, 1, 2, 3, 4, 5, 678),
         },
+        "conclusion": {"message": "nothing is known yet"},
         "selection": None if outcome is None else {"outcome": outcome},
         "decisions": [
             {"candidate": f"c{ix}", "candidate_id": f"id{ix}", "decision": each} for ix, each in enumerate(decisions)
@@ -103,14 +104,17 @@ def checked(content: bytes) -> ET.Element:
     ("changes", "fail_on", "expected"),
     [
         ({}, set(), None),
-        ({"status": "fail"}, set(), "failure"),
+        ({"status": "fail"}, None, "failure"),
+        ({"status": "fail"}, set(), "skipped"),
+        ({"status": "fail"}, {"fail"}, "failure"),
         ({"status": "indeterminate"}, {"fail"}, "skipped"),
-        ({"status": "indeterminate"}, {"fail", "indeterminate"}, "failure"),
+        ({"status": "indeterminate"}, None, "skipped"),
+        ({"status": "indeterminate"}, {"fail", "indeterminate"}, "skipped"),  # the candidate is decided otherwise
         ({"status": "fail", "is_reached": False}, {"fail", "indeterminate"}, "skipped"),
         ({"status": "pass", "is_reached": False}, set(), "skipped"),
     ],
 )
-def test_a_gate_is_a_test_case(changes: dict[str, Any], fail_on: set[str], expected: str | None) -> None:
+def test_a_gate_is_a_test_case(changes: dict[str, Any], fail_on: set[str] | None, expected: str | None) -> None:
     root = checked(junit_xml(verdict_of(["fail"], "kept_baseline"), [gate_row(**changes)], fail_on))
     (case,) = root.iter("testcase")
     assert (case.attrib["name"], case.attrib["classname"]) == ("g", "demo.c0")
@@ -118,12 +122,33 @@ def test_a_gate_is_a_test_case(changes: dict[str, Any], fail_on: set[str], expec
     assert 'timestamp="2026-01-02T03:04:05"' in ET.tostring(root, "unicode")
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from(["pass", "fail", "indeterminate"]), st.booleans()), max_size=3),
+    st.sets(st.sampled_from(["fail", "indeterminate"])),
+    st.sampled_from([None, "selected"]),
+    st.sampled_from(["running", "completed", "cancelled"]),
+)
+def test_with_fail_on_there_are_failures_exactly_where_the_exit_code_says_so(
+    decided: list[tuple[str, bool]], fail_on: set[str], outcome: str | None, state: str
+) -> None:
+    verdict = verdict_of([each for each, _ in decided], outcome, state)
+    rows = []
+    for ix, (decision, is_explained) in enumerate(decided):
+        # a gate decides, or one that fails so far decides nothing yet, or none does
+        status = decision if is_explained or decision != "indeterminate" else "fail"
+        rows.append(gate_row(candidate_id=f"id{ix}", status=status))
+        if status != decision:
+            rows.append(gate_row(candidate_id=f"id{ix}", gate="decision", status=decision))
+    root = checked(junit_xml(verdict, rows, fail_on))
+    assert (int(root.attrib["failures"]) > 0) == (exit_code(verdict, fail_on) != 0)
+
+
 @given(st.text() | st.sampled_from(["]]>", "<!--", "&amp;", "\x1b[31m", "\x00\x0b\ufffe\ud800", "\u202e", "x" * 9_000]))
 def test_any_text_leaves_the_document_whole(text: str) -> None:
     verdict = verdict_of(["fail", "pass"], "kept_baseline")
     verdict["campaign"]["name"] = verdict["decisions"][0]["candidate"] = text
     rows = [gate_row(gate=text, message=text, kind=text, status="fail"), gate_row(candidate_id="id1", message=None)]
-    root = checked(junit_xml(verdict, rows, set()))
+    root = checked(junit_xml(verdict, rows, None))
     (failure,) = root.iter("failure")
     plain = text.isprintable() and text == text.strip()
     assert not plain or len(text) > TEXT_LIMIT or failure.attrib["message"] == text

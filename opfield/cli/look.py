@@ -158,7 +158,7 @@ def compare_command(
         from opfield.export.replacing import write_file
 
         gates = read_gates(opened.root, campaign_id)
-        write_file(junit, junit_xml(verdict, gates, fail_on or frozenset()), opened.root)
+        write_file(junit, junit_xml(verdict, gates, fail_on), opened.root)
     print_verdict(verdict, as_json)
     return exit_code(verdict, fail_on)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -224,10 +224,8 @@ def read_verdict(root: Path, campaign_id: str, rows: dict[str, Any] | None = Non
     Raises:
         DamageError: where files of the campaign are not what was written; with the audit's findings.
     """
-    if rows is not None:
+    with undamaged(root, campaign_id) if rows is None else nullcontext():
         return _read_verdict(root, campaign_id, rows)
-    with undamaged(root, campaign_id):
-        return _read_verdict(root, campaign_id, None)
 
 
 def _read_verdict(root: Path, campaign_id: str, rows: dict[str, Any] | None) -> dict[str, Any]:
@@ -300,6 +298,11 @@ def state_in_words(state: str, writer: str | None, *, is_awaiting: bool = False)
     return "awaiting review" if is_awaiting else "unfinished"
 
 
+def has_verdict(verdict: Mapping[str, Any]) -> bool:
+    """Return whether a campaign has ended with a verdict."""
+    return verdict["campaign"]["state"] == "completed" and verdict["selection"] is not None
+
+
 def exit_code(verdict: dict[str, Any], fail_on: Collection[str] | None = None) -> int:
     """Return the exit code of a verdict.
 
@@ -310,13 +313,10 @@ def exit_code(verdict: dict[str, Any], fail_on: Collection[str] | None = None) -
     """
     if fail_on is not None:
         found = {row["decision"] for row in verdict["decisions"]}
-        if verdict["campaign"]["state"] != "completed" or verdict["selection"] is None:
+        if not has_verdict(verdict):
             found.add("indeterminate")
         return next((code for decision, code in FAIL_ON.items() if decision in found & set(fail_on)), 0)
-    chosen = verdict["selection"]
-    if verdict["campaign"]["state"] != "completed" or chosen is None:
-        return EXIT_OPEN
-    return EXIT_CODES[chosen["outcome"]]
+    return EXIT_CODES[verdict["selection"]["outcome"]] if has_verdict(verdict) else EXIT_OPEN
 
 
 def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
@@ -332,7 +332,7 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
     console.print(
         f"{cell(campaign['name'])}  {name}  {verdict['state']}: "
         f"{plural(campaign['candidates'], 'candidate')} × {plural(cases, 'case')} × "
-        f"{plural(campaign['repeats'], 'repeat')}, {plural(verdict['pending'], 'cell')} pending",
+        f"{plural(campaign['repeats'], 'repeat')}, {plural(verdict['pending'], 'cell')} {'never run' if campaign['state'] == 'cancelled' else 'pending'}",
         markup=False,
     )
     console.print(
