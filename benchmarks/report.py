@@ -26,7 +26,9 @@ import opfield as of
 from benchmarks.gates import METRICS, gates
 from benchmarks.views import CAMPAIGN, CANDIDATES, REPEATS, generate, timed, with_polars
 from opfield.campaign.prepare import policy_digest
+from opfield.warehouse.layout import SEALED, digests_folder, relative
 from opfield.warehouse.ledger import event_digest
+from opfield.warehouse.projection import digests_bytes, file_digest
 from opfield.warehouse.session import installed_views
 from opfield.warehouse.store import create_store
 
@@ -67,8 +69,13 @@ def write_large(root: Path, cells: int) -> None:
             f"from '{file}' as events cross join told order by sequence"
         )
         con.execute(f"copy events to '{file}' (format parquet, compression zstd)")
-    # Last, since the generator wants an empty folder: the marker, by which the command knows a warehouse.
+    # Last, since the generator wants an empty folder: the marker, by which the command knows a warehouse, and what a
+    # seal records of its files.
     create_store(root)
+    files = sorted(root.glob(f"*/campaign={CAMPAIGN}/*.parquet"))
+    folder = digests_folder(root, f"sha256:{CAMPAIGN}")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / SEALED).write_bytes(digests_bytes({relative(root, each): file_digest(each) for each in files}))
 
 
 def report(name: str, root: Path, *, is_generated: bool = False) -> None:
