@@ -332,7 +332,8 @@ def print_verdict(verdict: dict[str, Any], as_json: bool) -> None:
     console.print(
         f"{cell(campaign['name'])}  {name}  {verdict['state']}: "
         f"{plural(campaign['candidates'], 'candidate')} × {plural(cases, 'case')} × "
-        f"{plural(campaign['repeats'], 'repeat')}, {plural(verdict['pending'], 'cell')} {'never run' if campaign['state'] == 'cancelled' else 'pending'}",
+        f"{plural(campaign['repeats'], 'repeat')}, {plural(verdict['pending'], 'cell')} "
+        + ("never run" if campaign["state"] == "cancelled" else "pending"),
         markup=False,
     )
     console.print(
