@@ -62,7 +62,8 @@ def recording(value: Value, read: set[str]) -> Value:
         members["__getattr__"] = read_private
     # A type for each value: a field is looked up on the type, so that this is where a reading can be seen.
     twin: Any = object.__new__(type(kind.__name__, (kind,), members))
-    for name in names | derived:
+    # In the order in which the value has them, which what goes over it shows.
+    for name in (*_field_names(value), *sorted(derived)):
         object.__setattr__(twin, name, getattr(value, name))
     if isinstance(value, BaseModel):
         for name in _OF_MODELS:

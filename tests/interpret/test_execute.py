@@ -13,7 +13,7 @@ from hypothesis import given
 from opfield.core import Envelope, Status, seal
 from opfield.core.execution import Execution
 from opfield.errors import PlanError
-from opfield.interpret import compile_plan, execute
+from opfield.interpret import compile_plan, execute, wiring
 from opfield.plan import Plan, copy, fold, identity, normalize, tensor
 from opfield.plugin import Context, JsonCodec, Operation, Plugin, Registry, Schema
 from tests.plan.drawing import SCHEMAS, operations_of, plans, some
@@ -71,6 +71,9 @@ def test_a_plan_means_in_envelopes_what_it_means_in_symbols_serial_and_concurren
     serial = execute(plan, registry, inputs)
     assert [each.payload for each in serial.outputs] == fold(plan, Running(), operations_of(plan))(frame)
     assert tuple(each.schema for each in serial.outputs) == plan.outputs
+    # Where an operation is observed is where the graph of the plan says that it stands.
+    steps = [(each.operation.id, each.branch) for each in wiring(plan, registry.descriptors).steps]
+    assert [(each.operation, each.branch) for each in serial.observations] == steps
     with ThreadPoolExecutor(2) as threads:
         concurrent = execute(plan, registry, inputs, threads)
     assert replace(concurrent, seconds=0) == replace(serial, seconds=0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
-from collections.abc import Iterator
+import pickle
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -143,7 +145,37 @@ def test_a_recording_value_is_one_of_its_type_and_tells_what_is_read(value: Any)
     assert recording(3, read) == 3
 
 
-def test_whatever_goes_over_all_fields_reads_all_of_them() -> None:
+@dataclass
+class Derived:
+    size: int
+    rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        self.double = 2 * self.rate
+
+
+WAYS: dict[str, Callable[[Any], object]] = {
+    "dict": lambda each: each.__dict__,
+    "vars": vars,
+    "copy": copy.copy,
+    "pickle": lambda each: pickle.loads(pickle.dumps(each)),
+    "comparison": lambda each: each == each,
+    "words": repr,
+}
+
+
+@pytest.mark.parametrize("value", [Settings(size=2), Derived(2)], ids=["model", "dataclass"])
+@pytest.mark.parametrize("name", WAYS)
+def test_whatever_goes_over_all_fields_reads_all_of_them(name: str, value: Any) -> None:
     read: set[str] = set()
+    told, plain = WAYS[name](recording(value, read)), WAYS[name](value)
+    assert read == {"size", "rate"}
+    assert told == plain
+
+
+def test_what_was_derived_from_fields_reads_all_of_them() -> None:
+    read: set[str] = set()
+    assert recording(Derived(2), read).double == 2.0
+    assert read == {"size", "rate"}
     assert recording(Settings(size=2), read).model_dump() == {"size": 2, "rate": 1.0}
     assert read == {"size", "rate"}

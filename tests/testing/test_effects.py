@@ -19,6 +19,7 @@ import pytest
 from opfield.core.operation import Effect
 from opfield.plugin import Plugin
 from opfield.testing import check_plugin, observed_effects
+from opfield.testing.effects import Watched, watch
 
 Number = Annotated[int, "kit.number/v1"]
 
@@ -56,6 +57,23 @@ def test_reading_and_writing_files_are_told_apart(tmp_path: Path) -> None:
     assert observed_effects(lambda: path.write_text("x")) == {Effect.ARTIFACT_WRITE}
     assert observed_effects(path.read_text) == {Effect.ARTIFACT_READ}
     assert observed_effects(lambda: os.remove(path)) == {Effect.ARTIFACT_WRITE}
+
+
+def test_what_a_call_leaves_behind_is_what_was_not_there_before_or_otherwise(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("x")
+    (tmp_path / "same").write_text("x")
+
+    def call() -> None:
+        (tmp_path / "new").write_text("x")
+        (tmp_path / "gone").write_text("x")
+        (tmp_path / "gone").rename(tmp_path / "renamed")
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "old").write_text("more")
+        (tmp_path / "same").read_text()
+
+    seen = Watched()
+    watch(call, seen)
+    assert seen.left() == tuple(str(tmp_path / name) for name in ("folder", "new", "old", "renamed"))
 
 
 def test_nothing_is_seen_outside_a_call_and_what_it_raises_is_raised() -> None:
