@@ -247,8 +247,7 @@ def pareto(rows: Rows, *, x_title: str, y_title: str, palette: Palette = LIGHT) 
 
 def _chart(rows: Rows) -> alt.Chart:
     """Return a chart over rows that stand in its specification."""
-    # In a tuple: what stands in a list would be copied by each of a dozen steps from here to the chart.
-    return alt.Chart(alt.InlineData(values=tuple(dict(row) for row in rows)))
+    return alt.Chart(alt.InlineData(values=[dict(row) for row in rows]))
 
 
 def _lines(rows: Rows, palette: Palette) -> alt.Y:
