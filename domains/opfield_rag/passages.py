@@ -13,7 +13,7 @@ from opfield.interpret import derive, execute_reusing
 from opfield.plan import plan_id
 from opfield.plugin import Registry
 from opfield_rag.case import read_case
-from opfield_rag.collection import CASE_SCHEMA, CHUNKS_SCHEMA, CORPUS_SCHEMA, INDEX_SCHEMA, build, evidence, plugin
+from opfield_rag.collection import CASE_SCHEMA, CORPUS_SCHEMA, INDEX_SCHEMA, build, evidence, plugin
 from opfield_rag.indexing import Corpus, load_corpus
 from opfield_rag.material import holding
 from opfield_rag.planned import payloads_of
@@ -31,7 +31,7 @@ class Build:
 
     Attributes:
         outputs: outputs by derivation key.
-        values: what stays in memory, by the digest of the envelope that describes it.
+        values: the index, by the digest of the envelope that describes it.
     """
 
     outputs: dict[str, tuple[of.Envelope, ...]]
@@ -71,8 +71,8 @@ def make_build(inputs: Sequence[of.Envelope], corpus: Corpus) -> Build:
     values: dict[str, Any] = {inputs[1].digest: corpus}
     payloads_of(execute_reusing(build, holding(registry(), values), inputs[:2], made.outputs))
     # The chunks themselves are in the index by now.
-    kept = {each.digest for outputs in made.outputs.values() for each in outputs if each.schema != CHUNKS_SCHEMA}
-    made.values.update({digest: value for digest, value in values.items() if digest in kept})
+    kept = {each.digest for outputs in made.outputs.values() for each in outputs if each.schema == INDEX_SCHEMA}
+    made.values.update({digest: values[digest] for digest in kept})
     return made
 
 
@@ -102,7 +102,8 @@ class PassageRunner:
         ]
         key = build_key(inputs)
         built, is_reused = _BUILDS.get(key, lambda: make_build(inputs, corpus))
-        done = execute_reusing(evidence, holding(registry(), built.values), inputs, dict(built.outputs))
+        values = {**built.values, inputs[1].digest: corpus}
+        done = execute_reusing(evidence, holding(registry(), values), inputs, dict(built.outputs))
         index, retrieval, measured = payloads_of(done)
         told = {
             **done.evidence(*_identities()),

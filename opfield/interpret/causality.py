@@ -66,7 +66,7 @@ def invalidated(plan: Plan, operations: Mapping[str, OperationDescriptor], targe
         UnknownNameError: for a label on which no operation of the plan depends.
         PlanError: listing every fault of the plan.
     """
-    return _reached(wiring(plan, operations), targets)
+    return tuple(sorted(_reached(wiring(plan, operations), targets)))
 
 
 def closure(
@@ -89,7 +89,7 @@ def closure(
     named = list(targets)
     reached = _reached(graph, named)
     _check_known(graph, rules)
-    for ix in reached:
+    for ix in sorted(reached):
         step = graph.steps[ix]
         if any(wire.source in reached for wire in step.inputs):
             labels = step.operation.dependencies
@@ -158,7 +158,7 @@ def check_targets(
         )
 
 
-def _reached(graph: Wiring, targets: Iterable[str]) -> tuple[int, ...]:
+def _reached(graph: Wiring, targets: Iterable[str]) -> set[int]:
     changed = set(targets)
     _check_known(graph, changed)
     reached: set[int] = set()
@@ -166,7 +166,7 @@ def _reached(graph: Wiring, targets: Iterable[str]) -> tuple[int, ...]:
     for ix, step in enumerate(graph.steps):
         if changed & {*step.operation.dependencies} or any(wire.source in reached for wire in step.inputs):
             reached.add(ix)
-    return tuple(sorted(reached))
+    return reached
 
 
 def _check_known(graph: Wiring, labels: Iterable[str]) -> None:
