@@ -78,14 +78,13 @@ def disclosures(
     given = inputs or {}
     for schema in sorted(given.keys() - set(plan.inputs)):
         raise unknown_name("input of the plan", schema, plan.inputs)
-    told: dict[frozenset[int], _Bearing] = {}
+    bearing = _Bearing(graph, given)
     found: list[Breach] = []
     for ix, step in enumerate(graph.steps):
-        if Effect.REMOTE_DISCLOSURE not in step.operation.effects:
-            continue
-        certified = _certified(graph, step)
-        bearing = told.setdefault(certified, _Bearing(graph, given, certified))
-        found += (bearing.breach(ix, each) for each in sorted(bearing.taken(step, ix) - {*step.operation.admits}))
+        if Effect.REMOTE_DISCLOSURE in step.operation.effects:
+            for each in sorted(bearing.reaching(step) - {*step.operation.admits}):
+                breach = bearing.breach(ix, each)
+                found += () if breach is None else (breach,)
     return tuple(found)
 
 
@@ -99,43 +98,51 @@ def _certified(graph: Wiring, step: Step) -> frozenset[int]:
 
 
 class _Bearing:
-    """Which classes wires bear, for whom is given the certificates of some authorizations."""
+    """Which classes wires bear as long as nobody authorizes anything, and by which way they reach a step."""
 
-    def __init__(self, graph: Wiring, given: Mapping[str, Collection[str]], certified: frozenset[int]) -> None:
+    def __init__(self, graph: Wiring, given: Mapping[str, Collection[str]]) -> None:
         self._graph = graph
         self._given = given
-        self._certified = certified
-        #: By step, as far as was asked: steps stand after what they take from.
+        #: By step; steps stand after what they take from.
         self._borne: list[_Classes] = []
+        for step in graph.steps:
+            self._borne.append(self.reaching(step) | {*step.operation.emits})
 
-    def taken(self, step: Step, ix: int) -> _Classes:
+    def reaching(self, step: Step) -> _Classes:
         """Return the classes that reach a step."""
-        for at in range(len(self._borne), ix):
-            before = self._graph.steps[at]
-            cleared = before.operation.clears if at in self._certified else ()
-            self._borne.append((self._at(before) | {*before.operation.emits}) - {*cleared})
-        return self._at(step)
+        return _Classes().union(*map(self._classes, step.inputs))
 
-    def breach(self, ix: int, data_class: str) -> Breach:
-        """Return a way by which a class reaches a step, from where it begins."""
-        path = [self._graph.steps[ix].operation.id]
-        uncertified: list[str] = []
-        while True:
-            wires = self._graph.steps[ix].inputs
-            wire = next((each for each in wires if data_class in self._classes(each)), None)
-            if wire is not None and wire.source is None:
-                path.append(wire.schema)
-            if wire is None or wire.source is None:
-                # Where it is borne by no input, the operation emits it by itself.
-                return Breach(data_class, tuple(reversed(path)), tuple(reversed(uncertified)))
-            ix = wire.source
-            operation = self._graph.steps[ix].operation
-            path.append(operation.id)
-            if data_class in operation.clears:
-                uncertified.append(operation.id)
+    def breach(self, last: int, data_class: str) -> Breach | None:
+        """Return a way by which a class reaches a step past every authorization that the step has a certificate of."""
+        steps, certified = self._graph.steps, _certified(self._graph, self._graph.steps[last])
+        #: By step, the one after it on the way.
+        after: dict[int, int] = {}
+        waiting = [last]
+        while waiting:
+            ix = waiting.pop()
+            operation = steps[ix].operation
+            if ix != last and ix in certified and data_class in operation.clears:
+                continue
+            if ix != last and data_class in operation.emits:
+                return self._told((), ix, after, data_class)
+            for wire in reversed(steps[ix].inputs):
+                if data_class not in self._classes(wire):
+                    continue
+                if wire.source is None:
+                    return self._told((wire.schema,), ix, after, data_class)
+                if wire.source not in after:
+                    after[wire.source] = ix
+                    waiting.append(wire.source)
+        return None
 
-    def _at(self, step: Step) -> _Classes:
-        return _Classes().union(*(self._classes(wire) for wire in step.inputs))
+    def _told(self, begin: tuple[str, ...], ix: int, after: Mapping[int, int], data_class: str) -> Breach:
+        """Return the breach whose way leads from a step to the last."""
+        way = [ix]
+        while way[-1] in after:
+            way.append(after[way[-1]])
+        operations = [self._graph.steps[each].operation for each in way]
+        cleared = [each.id for each in operations[:-1] if data_class in each.clears]
+        return Breach(data_class, (*begin, *(each.id for each in operations)), tuple(cleared))
 
     def _classes(self, wire: Wire) -> _Classes:
         return frozenset(self._given.get(wire.schema, ())) if wire.source is None else self._borne[wire.source]

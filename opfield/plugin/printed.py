@@ -81,6 +81,8 @@ class _Led:
     def write(self, text: str) -> int:
         kept = _here.get()
         if kept is not None:
+            if not isinstance(text, str):
+                raise TypeError(f"write() argument must be str, not {type(text).__name__}")
             kept.add(text)
             return len(text)
         return len(text) if self.whole is None else int(self.whole.write(text))

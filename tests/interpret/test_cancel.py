@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
 from typing import Annotated, Any
 
+import click
 import pytest
 
 import opfield as of
@@ -67,7 +68,9 @@ def slow() -> Plugin:
     @plugin.operation("slow.print/v1")
     def talk(n: Number) -> Number:
         print("{", n)
-        sys.stdout.writelines(["}\n"])
+        click.echo("}")
+        with pytest.raises(TypeError):
+            sys.stdout.write(b"")  # type: ignore[arg-type]  # what libraries try, to tell what a stream takes
         sys.stdout.buffer.write(b"\xff")
         sys.stdout.flush()
         return n

@@ -209,6 +209,37 @@ def test_a_call_that_is_asked_to_stop_ends_the_worker_and_the_next_one_finds_a_n
         assert run(registry, "next").status is Status.SUCCESS
 
 
+def test_a_call_past_the_deadline_of_a_plan_ends_the_worker(host: Host) -> None:
+    registry = proxied(host)
+    plan = registry.operations["served.sleep/v1"].plan
+    done = execute(plan, registry, [seal("served.number/v1", 60)], terms=Terms(deadline_s=0.3))
+    assert done.failure is not None
+    assert (done.failure.code, done.failure.is_retryable) == ("timeout", True)
+    started = time.monotonic()
+    assert run(registry, "next").status is Status.SUCCESS
+    assert time.monotonic() - started < 20
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no keeper here: a worker that hangs outlives its host")
+def test_a_worker_ends_with_a_host_that_is_killed(tmp_path: Path) -> None:
+    note, script = tmp_path / "child", tmp_path / "host.py"
+    host = worker(tmp_path, f"open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(60)", call_s=60)
+    script.write_text(
+        "from opfield.core import seal\nfrom opfield.isolate import Host, HostLimits\n"
+        f"host = Host({list(host._command)!r}, 'served', HostLimits(call_s=60))\n"
+        "host.operations()\nhost.call('served.next/v1', [seal('served.number/v1', 1)])\n"
+    )
+    with subprocess.Popen([sys.executable, str(script)]) as killed:
+        deadline = time.monotonic() + 30
+        while not (note.exists() and note.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        killed.kill()
+    child = int(note.read_text())
+    while _is_running(child) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not _is_running(child)
+
+
 def test_a_forked_process_starts_a_worker_of_its_own(host: Host) -> None:
     registry = proxied(host)
     assert run(registry, "next").status is Status.SUCCESS
