@@ -197,9 +197,10 @@ def _divergence(opened: Warehouse, campaign_id: str, label: str) -> str:
     plan = next((each for each in registry.plans.values() if plan_id(each) == told), None)
     if plan is None:
         raise OpfieldError(f"plan {told} is not among the installed ones; install the plugin that it is of")
-    return divergence_diagram(
-        wiring(plan, registry.descriptors), [row["baseline_key"] for row in rows], [row["key"] for row in rows]
-    )
+    graph = wiring(plan, registry.descriptors)
+    if [row["operation"] for row in rows] != [step.operation.id for step in graph.steps]:
+        raise OpfieldError(f"candidate {label!r} tells derivations that are not the steps of plan {told}")
+    return divergence_diagram(graph, [row["baseline_key"] for row in rows], [row["key"] for row in rows])
 
 
 _DIVERGENCES: Final = """
@@ -218,6 +219,7 @@ order by candidates.label
 _FIRST_PAIR: Final = """
 select
     derivations.plan_id,
+    derivations.operation,
     derivations.key,
     baseline.key as baseline_key,
 from derivations

@@ -77,7 +77,9 @@ def test_steps_are_told_in_order_of_the_evidence_that_tells_them(root: Path) -> 
     ]
 
 
-def test_the_command_tells_prefix_and_suffix_and_what_it_cannot_draw(root: Path, capsys: Any) -> None:
+def test_the_command_tells_prefix_and_suffix_and_what_it_cannot_draw(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     where = ["--warehouse", str(root)]
     assert invoke(["plan", "compare", *where]) == 0
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
@@ -90,3 +92,6 @@ def test_the_command_tells_prefix_and_suffix_and_what_it_cannot_draw(root: Path,
     assert "plan sha256:p is not among the installed ones" in capsys.readouterr().err
     assert invoke(["plan", "compare", "--diagram", "aks", *where]) == 1
     assert "unknown candidate 'aks'; did you mean 'ask'?" in capsys.readouterr().err
+    monkeypatch.setattr("opfield.cli.plan.plan_id", lambda _plan: "sha256:p")
+    assert invoke(["plan", "compare", "--diagram", "ask", *where]) == 1
+    assert "tells derivations that are not the steps of plan sha256:p" in capsys.readouterr().err
