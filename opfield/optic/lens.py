@@ -29,7 +29,8 @@ class Lens(Generic[Whole, Focus]):
 
     Attributes:
         id: identity of the optic; part of every patch that writes through it. Those that this package gives are one for
-            each optic, however it is composed; one that is chosen stands as it is, and is its author's to keep apart.
+            each optic, however it is composed, but for `fields` of one member, which is called as its `field` is; one
+            that is chosen stands as it is, and is its author's to keep apart.
         get: reads the focus.
         put: returns a new whole with the focus replaced and leaves the old one alone, or raises
             `RefusedPutError`.
@@ -200,9 +201,8 @@ def fields(keys: Iterable[str]) -> Lens[dict[str, Any], dict[str, Any]]:
             whole = lens.put(whole, value[key])
         return whole
 
-    # One member in an object is another focus than the member itself.
-    name = "+".join(map(named, lenses)) + ("+" if len(lenses) == 1 else "")
-    return Lens(name, get, put)
+    # One member alone is called as its field is: what is written there, an object or the value, says which was meant.
+    return Lens("+".join(map(named, lenses)), get, put)
 
 
 def named(key: str) -> str:
