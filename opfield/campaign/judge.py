@@ -44,10 +44,10 @@ def judging_views(root: Path, campaign_id: str, started: Mapping[str, Any]) -> V
         if policy["sql"] == policy_digest(installed, kinds):
             return installed
     kept = parse_json(find_artifact(root, campaign_id, started["policy_artifact"]))
-    return ViewSet.from_sources(_with_telling(kept))
+    return ViewSet.from_sources(with_telling(kept))
 
 
-def _with_telling(kept: Mapping[str, str]) -> dict[str, str]:
+def with_telling(kept: Mapping[str, str]) -> dict[str, str]:
     """Return kept SQL with the relations that only tell what it gives, as far as they can read it."""
     sources = dict(kept)
     installed = installed_views()
