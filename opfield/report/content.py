@@ -24,7 +24,7 @@ from opfield.warehouse.session import connect_snapshot, first_event, installed_v
 from opfield.warehouse.views import ViewSet
 
 #: Names the form of the content, so that a digest of one form never stands for another.
-FORMAT: Final = "opfield.report/v1"
+FORMAT: Final = "opfield.report/v2"
 
 #: Integers beyond this have no exact double, and so no canonical form; they are told as doubles.
 _MOST_EXACT: Final = 2**53 - 1
