@@ -115,7 +115,7 @@ def test_no_number_is_shown_that_no_record_vouches_for_and_resume_brings_all_of_
     for answer in answers_of(root).values():
         assert f"digests/{altered.parent.name}/{altered.stem}.json" in answer
         assert "it was written and is gone, and nothing else vouches" in answer
-    for words in (["compare"], ["export", "comparisons"], ["show", "--case", "a"], ["report", "-o", "-"]):
+    for words in (["compare"], ["export", "comparisons"], ["show", "--case", "a"]):
         capfd.readouterr()
         assert invoke([*words, "--warehouse", str(root)]) == 1, words
         told = capfd.readouterr()
@@ -132,6 +132,16 @@ def test_a_sealed_campaign_without_its_record_is_told_so(root: Path) -> None:
     for answer in answers_of(root).values():
         assert "sealed.json" in answer
         assert "put it back from a copy" in answer
+
+
+def test_a_page_that_was_read_before_the_damage_tells_of_it_in_place_of_a_verdict(root: Path) -> None:
+    board, campaign_id = Board(root, patience_s=60), campaign_of(root)
+    board.view(Address.of({"campaign": campaign_id, "case": "a"}))
+    cut = files_of(root, "measurements")[-1]
+    cut.write_bytes(cut.read_bytes()[:-9])
+    shown = board.view(Address.of({"campaign": campaign_id}))
+    assert (shown.kind, shown.told["has_verdict"]) == ("campaign", False)
+    assert f"{cut.relative_to(root).as_posix()}: altered" in shown.told["verdict_problem"]
 
 
 @pytest.mark.parametrize("place", ["measurements/{campaign}/more.parquet", "measurements/campaign=none/more.parquet"])

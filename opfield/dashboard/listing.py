@@ -27,14 +27,14 @@ select
     count(*) over () as in_all,
 from part_listed
 where (contains(lower(name), lower($1)) or starts_with(replace(campaign_id, 'sha256:', ''), lower($1)))
-    and ($2 = '' or coalesce(outcome, state) = $2)
+    and ($2 = '' or coalesce(outcome, if(is_awaiting, 'awaiting_review', state)) = $2)
 order by started_at desc nulls last, campaign_id
 limit $3 offset $4
 """
 
 _STATES: Final = """
 select
-    coalesce(outcome, state) as state,
+    coalesce(outcome, if(is_awaiting, 'awaiting_review', state)) as state,
     count(*) as campaigns,
 from part_listed
 group by all

@@ -16,9 +16,9 @@ _FOLDER: Final = Path(__file__).parent / "sql"
 #: Parts by reading, in the order in which they are computed: a part may read those before it.
 READINGS: Final[Mapping[str, tuple[str, ...]]] = {
     # All campaigns, one row each.
-    "listing": ("listed",),
+    "listing": ("awaiting", "listed"),
     # How far one campaign is: what is cheap to ask, and changes with every cell.
-    "standing": ("focus", "listed_candidates", "facts", "arms", "failures", "latest", "coverage", "costs"),
+    "standing": ("focus", "listed_candidates", "awaiting", "facts", "arms", "failures", "latest", "coverage", "costs"),
     # What one campaign's policy says: dear to ask, since every view of a verdict is bound.
     "verdict": ("focus", "verdicts", "ladder", "changes", "margins", "conclusion"),
     # One candidate, case by case.

@@ -34,6 +34,7 @@ SIGNS: Final[Mapping[str, str]] = {
     "missing": "□",
     "running": "▶",
     "unfinished": "◌",
+    "awaiting_review": "✎",
     "completed": "✓",
     "selected": "✓",
     "kept_baseline": "=",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import opfield as of
-from opfield.dashboard import Address, Board, View, board_of, charts_of
+from opfield.dashboard import Address, Board, View, as_html, board_of, charts_of
 from opfield.dashboard.listing import PAGE_ROWS
 from opfield.errors import WarehouseError
 from opfield.warehouse.projection import campaigns_on_disk
@@ -100,15 +100,20 @@ def test_nothing_is_read_while_no_file_changes(finished: Path, monkeypatch: pyte
         assert board.mark(first.address) == board.view(first.address).mark
 
 
-def test_a_campaign_that_starts_later_appears(mine: Path) -> None:
+def test_a_campaign_that_starts_later_appears_and_says_whom_it_waits_for(mine: Path) -> None:
     board = Board(mine, patience_s=60)
     assert len(view(board).told["rows"]) == 3
     mark = board.mark(Address())
 
-    of.run(small(repeats=3), mine)
+    of.run(small(repeats=3, policy=of.Policy([of.coverage(), of.review()], prefer="score")), mine)
 
     assert board.mark(Address()) != mark
-    assert view(board).told["rows"][0]["accepted"] == 27
+    (row,) = view(board, state="awaiting_review").told["rows"]
+    assert (row["accepted"], row["is_awaiting"]) == (27, True)
+    assert "awaiting review" in as_html(view(board))
+    shown = view(board, campaign=row["campaign_id"])
+    assert shown.told["facts"]["is_awaiting"]
+    assert "awaiting review" in as_html(shown).partition("</h1>")[0]
 
 
 def test_an_unknown_campaign_lists_the_known_ones(board: Board) -> None:

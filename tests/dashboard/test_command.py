@@ -1,27 +1,13 @@
 from __future__ import annotations
 
 import socket
-from contextlib import suppress
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 import pytest
 
 from opfield.cli.app import invoke
 from opfield.dashboard import server
 from opfield.errors import OpfieldError
-from tests.dashboard.serving import serving
-
-
-def test_ctrl_c_ends_it_without_an_error(finished: Path) -> None:
-    with serving(finished) as served:
-        with suppress(HTTPError):
-            urlopen(served.base, timeout=20)
-        code, errors = served.stop()
-
-    assert code == 0
-    assert errors == "listening on this machine alone; Ctrl-C ends it\n"
 
 
 def test_it_listens_on_the_loopback_address_alone() -> None:

@@ -14,6 +14,8 @@ from opfield.report.text import visible
 from tests.dashboard.campaigns import HOSTILE
 from tests.dashboard.serving import Served, command, serving
 
+#: Width of a small phone, in CSS pixels.
+PHONE = 360
 NAME = "<script>alert('name')</script>"
 
 
@@ -45,6 +47,11 @@ def live(page: Page) -> None:
     page.locator("html.op-is-live").wait_for()
 
 
+def fits(page: Page) -> None:
+    """Nothing scrolls sideways but what is made to: wide tables, in a box of their own."""
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
+
+
 def test_the_first_view_stands_in_the_page_itself(served: Served, browser: Browser) -> None:
     with opened(browser, served.url, java_script_enabled=False) as (page, complaints):
         assert page.get_by_role("heading", name="Campaigns").is_visible()
@@ -52,40 +59,13 @@ def test_the_first_view_stands_in_the_page_itself(served: Served, browser: Brows
         assert complaints == []
 
 
-def test_a_click_leads_from_the_list_to_a_case_without_a_complaint(served: Served, browser: Browser) -> None:
-    with opened(browser, served.url) as (page, complaints):
+def test_keys_and_clicks_lead_from_the_list_to_a_case_on_a_phone_without_a_complaint(
+    served: Served, browser: Browser
+) -> None:
+    with opened(browser, served.url, viewport={"width": PHONE, "height": 800}) as (page, complaints):
         assert "token" not in page.url
         live(page)
-        page.locator("#root tr", has_text="kept baseline").filter(has_text="small").get_by_role("link").click()
-        live(page)
-        page.locator("#root [data-plot=forest] svg.marks").wait_for()
-        page.locator("#root [data-plot=coverage] svg.marks").wait_for()
-        assert page.locator("#root [data-plot=forest] svg text", has_text="more").count() == 1
-        page.get_by_role("link", name="more", exact=True).first.click()
-        live(page)
-        page.locator("#root [data-plot=slopes] svg.marks").wait_for()
-        assert page.locator("#root .op").get_by_text("failures of the candidate: 2, 0 allowed").count() == 1
-        page.get_by_role("link", name="b", exact=True).click()
-        live(page)
-        assert page.locator("#root .op-message", has_text="it said nothing").count() == 2
-        assert complaints == []
-
-
-def test_hostile_text_runs_nowhere(served: Served, browser: Browser) -> None:
-    with opened(browser, f"{served.url}&campaign={quote(NAME)}") as (page, complaints):
-        live(page)
-        assert page.locator("#root h1").inner_text().startswith(NAME)
-        page.locator("#root a", has_text="<img src=x").first.click()
-        live(page)
-        assert page.locator("#root h1").inner_text() == visible(HOSTILE)
-        page.locator("#root summary").last.click()
-        page.locator("#root pre", has_text="<script>alert('evidence')</script>").last.wait_for()
-        assert complaints == []
-
-
-def test_the_keyboard_reaches_everything(served: Served, browser: Browser) -> None:
-    with opened(browser, served.url) as (page, complaints):
-        live(page)
+        fits(page)
         page.get_by_label("Find by name or id").focus()
         page.keyboard.type("small")
         page.keyboard.press("Enter")
@@ -97,20 +77,37 @@ def test_the_keyboard_reaches_everything(served: Served, browser: Browser) -> No
             page.keyboard.press("Tab")
             reached.add(page.evaluate("document.activeElement.innerText || document.activeElement.name || ''").strip())
         assert {"all", "small", "Find"} <= reached
+        page.locator("#root tr", has_text="kept baseline").get_by_role("link").click()
+        live(page)
+        page.locator("#root [data-plot=forest] svg.marks").wait_for()
+        page.locator("#root [data-plot=coverage] svg.marks").wait_for()
+        assert page.locator("#root [data-plot=forest] svg text", has_text="more").count() == 1
+        fits(page)
+        page.get_by_role("link", name="more", exact=True).first.click()
+        live(page)
+        page.locator("#root [data-plot=slopes] svg.marks").wait_for()
+        assert page.locator("#root .op").get_by_text("failures of the candidate: 2, 0 allowed").count() == 1
+        fits(page)
+        page.get_by_role("link", name="b", exact=True).click()
+        live(page)
+        assert page.locator("#root .op-message", has_text="it said nothing").count() == 2
+        fits(page)
         assert complaints == []
 
 
-def test_it_fits_a_phone_and_contrasts_in_light_and_dark(served: Served, browser: Browser) -> None:
-    with opened(browser, f"{served.url}&campaign={quote(NAME)}", viewport={"width": 390, "height": 800}) as (
-        page,
-        complaints,
-    ):
+def test_hostile_text_runs_nowhere_and_contrasts_in_light_and_dark(served: Served, browser: Browser) -> None:
+    with opened(browser, f"{served.url}&campaign={quote(NAME)}") as (page, complaints):
         live(page)
+        assert page.locator("#root h1").inner_text().startswith(NAME)
         page.locator("#root [data-plot=coverage] svg.marks").wait_for()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        assert page.evaluate(_CONTRASTS) == []
-        page.emulate_media(color_scheme="dark")
-        assert page.evaluate(_CONTRASTS) == []
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert page.evaluate(_CONTRASTS) == []
+        page.locator("#root a", has_text="<img src=x").first.click()
+        live(page)
+        assert page.locator("#root h1").inner_text() == visible(HOSTILE)
+        page.locator("#root summary").last.click()
+        page.locator("#root pre", has_text="<script>alert('evidence')</script>").last.wait_for()
         assert complaints == []
 
 
@@ -138,7 +135,9 @@ def cells(root: Path) -> list[float]:
     return sorted(os.stat(path).st_mtime for path in root.glob("events/campaign=*/*.parquet"))
 
 
-def test_a_new_cell_of_a_running_campaign_shows_without_a_reload(browser: Browser, tmp_path: Path) -> None:
+def test_a_new_cell_of_a_running_campaign_shows_without_a_reload_and_ctrl_c_ends_it(
+    browser: Browser, tmp_path: Path
+) -> None:
     root, go = tmp_path / "warehouse", tmp_path / "go"
     with running(root, go) as process:
         # Two files of each table are empty ones.
@@ -160,6 +159,7 @@ def test_a_new_cell_of_a_running_campaign_shows_without_a_reload(browser: Browse
             assert complaints == []
             # benchmarks/dashboard.py holds it to 2 s on an idle machine; here others may be at work.
             assert shown - cells(root)[-1] < 10
+            assert served.stop() == (0, "listening on this machine alone; Ctrl-C ends it\n")
 
 
 #: Texts whose contrast with the surface is below 4.5, as WCAG 2.2 AA asks (1.4.3).

@@ -30,6 +30,7 @@ select
     campaigns.campaign_id,
     shown(campaigns.name, 200) as name,
     campaigns.state,
+    part_awaiting.campaign_id is not null as is_awaiting,
     campaigns.outcome,
     labels.label as selected,
     campaigns.candidates,
@@ -57,4 +58,5 @@ from campaigns
 cross join declared
 cross join waiting
 cross join counted
+left join part_awaiting on part_awaiting.campaign_id = campaigns.campaign_id
 left join labels on labels.candidate_id = campaigns.selected_id and campaigns.outcome = 'selected'

@@ -22,6 +22,7 @@ select
     campaigns.campaign_id,
     shown(campaigns.name, 200) as name,
     campaigns.state,
+    part_awaiting.campaign_id is not null as is_awaiting,
     campaigns.outcome,
     if(campaigns.outcome = 'selected', shown(labels.label, 120), null) as selected,
     campaigns.candidates,
@@ -37,4 +38,5 @@ select
 from campaigns
 inner join declarations using (campaign_id)
 left join accepted using (campaign_id)
+left join part_awaiting using (campaign_id)
 left join labels on labels.campaign_id = campaigns.campaign_id and labels.candidate_id = campaigns.selected_id
