@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -68,10 +69,8 @@ def test_a_cost_that_nobody_saw_is_unknown_never_zero(board: Board) -> None:
     assert ">0<" not in costs
 
 
-def test_the_same_view_gives_the_same_bytes(finished: object, board: Board) -> None:
-    from pathlib import Path
-
-    assert isinstance(finished, Path)
+def test_the_same_view_gives_the_same_bytes(finished: Path, board: Board) -> None:
+    another = Board(finished, patience_s=60)
     for query in QUERIES:
         address = Address.of(query)
-        assert as_html(board.view(address)) == as_html(Board(finished, patience_s=60).view(address))
+        assert as_html(board.view(address)) == as_html(another.view(address))
