@@ -13,7 +13,7 @@ from opfield.interpret.derive import source_key, step_key, wiring_over
 from opfield.interpret.wiring import Wire, Wiring
 from opfield.plan import Plan
 from opfield.plugin import Registry
-from opfield.plugin.running import run_operation
+from opfield.plugin.running import FREE, Terms, located, run_operation
 
 #: Outputs by derivation key.
 Shelf = MutableMapping[str, tuple[Envelope, ...]]
@@ -24,7 +24,7 @@ class Reused:
     """An execution with what it did not have to make.
 
     Attributes:
-        execution: the outcome; its observations are those of what ran, without branches.
+        execution: the outcome; its observations are those of what ran.
         ran: ids of the operations that ran, in order.
         reused: ids of the operations whose kept outputs stood for them, in order.
         derived: id and derivation key of each step that gave outputs, in the order of the plan's wiring.
@@ -109,12 +109,21 @@ def replay(
     return Execution(Status.SUCCESS, making.outputs())
 
 
-def execute_reusing(plan: Plan, registry: Registry, inputs: Sequence[Envelope], shelf: Shelf) -> Reused:
+def execute_reusing(
+    plan: Plan, registry: Registry, inputs: Sequence[Envelope], shelf: Shelf, terms: Terms = FREE
+) -> Reused:
     """Return what a plan makes of envelopes, from a shelf where it can, and put on the shelf what ran.
 
     Only operations that claim to be cacheable are taken from the shelf, and only what verifies: a kept envelope that
     was altered, or has another schema, is made again. Whatever ran is put there, so that it can be replayed; failures
     are not.
+
+    Args:
+        plan: the plan.
+        registry: where its operations are registered.
+        inputs: an envelope for each wire of the plan's input port.
+        shelf: outputs by derivation key.
+        terms: what running is subject to: who may stop it, and how long each operation may take.
 
     Raises:
         PlanError: where the inputs are not those of the plan, or listing every fault of the plan; nothing was run.
@@ -134,9 +143,9 @@ def execute_reusing(plan: Plan, registry: Registry, inputs: Sequence[Envelope], 
             reused.append(operation.id)
             continue
         taken = [making.at(wire) for wire in step.inputs]
-        done = run_operation(registry, registry.operations[operation.id], taken)
+        done = run_operation(registry, registry.operations[operation.id], taken, terms)
         ran.append(operation.id)
-        told += done.observations
+        told += located(done.observations, step.branch)
         if done.status is not Status.SUCCESS:
             ended = Execution(done.status, (), tuple(told), done.failure)
             return Reused(ended, tuple(ran), tuple(reused), making.derived())

@@ -10,10 +10,12 @@ from hypothesis import given, settings
 
 import opfield as of
 from opfield.core import Envelope, Status, seal
+from opfield.core.cancellation import Cancellation
 from opfield.errors import PlanError
 from opfield.interpret import common_steps, derive, execute, execute_reusing
 from opfield.plan import Plan, normalize
 from opfield.plugin import Cost, Registry, installed_registry
+from opfield.plugin.running import Terms
 from opfield_rag.plugin import GARDENING
 from opfield_rag.spec import SPEC_SCHEMA, Spec
 from opfield_rag.toy import toy_cases
@@ -49,6 +51,17 @@ def test_reuse_changes_no_outcome_and_runs_nothing_twice(plan: Plan) -> None:
     assert again.ran == ()
     # Within one plan, too, equal operations over equal inputs are made once.
     assert len(first.ran) == len(shelf)
+    observed = [(each.operation, each.branch) for each in first.execution.observations]
+    assert len(observed) == len(first.ran)
+    assert set(observed) <= {(each.operation, each.branch) for each in clean.observations}
+
+
+def test_reuse_stops_when_it_is_asked_to() -> None:
+    cancellation = Cancellation()
+    cancellation.cancel("enough")
+    shelf: dict[str, tuple[Envelope, ...]] = {}
+    done = execute_reusing(TRIAL, RAG, inputs(), shelf, Terms(cancellation))
+    assert (done.execution.status, done.ran[1:], shelf) == (Status.CANCELLED, (), {})
 
 
 @pytest.mark.parametrize("name", CHANGES)
