@@ -9,7 +9,7 @@ STATUSES = ("success", "domain_failure", "infrastructure_failure", "cancelled")
 
 
 def test_every_declared_cell_has_one_fate(write: Write, read: Read) -> None:
-    cases = {name: {} for name in "abcde"}
+    cases: dict[str, dict[str, str]] = {name: {} for name in "abcde"}
     trials = [Trial("base", case, 0, {"m": 1.0}) for case in cases]
     # Each status at one case, and no cell at the fifth.
     trials += [Trial("c1", case, 0, {}, status, "x") for case, status in zip("abcd", STATUSES, strict=True)]
