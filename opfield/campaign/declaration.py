@@ -227,7 +227,15 @@ def declare(
         policy: gates and preference.
         repeats: trials of each (candidate, case).
         **more: further members of `Campaign`.
+
+    Raises:
+        DeclarationError: where something does not fit together; nothing was recorded.
     """
+    if not candidates and "proposer" not in more:
+        raise DeclarationError(
+            "candidates is empty, so there is nothing to compare with the baseline; name one at least, with what it "
+            "changes, such as candidates={'larger': {'top_k': 3}}"
+        )
     return Campaign(
         name=name,
         space=field_space(name, baseline, candidates),

@@ -58,7 +58,12 @@ def exported(opened: Warehouse, name: str) -> Exported:
     """
     if name == WIDE:
         columns = wide_columns(opened)
-        return Exported(name, wide_query(columns), WIDE_MEANING, {}, is_large=True, metrics=columns)
+        meanings = {
+            column: f"What a comparison counts of {metric}: its value, or what a domain failure is worth."
+            for column, metric in columns.counted.items()
+        }
+        query = wide_query(columns)
+        return Exported(name, query, WIDE_MEANING, meanings, is_large=True, metrics=columns.measured)
     known = known_relations()
     if name not in known:
         raise unknown_name("relation", name, known)

@@ -1,12 +1,14 @@
 """The wide form: a row for each coordinate, a column for each metric.
 
 Nothing that failed is left out: a failed cell stands with its status, a coordinate without a cell with a NULL status,
-and a metric that a cell does not report is NULL.
+and a metric that a cell does not report is NULL. Of a metric that declares what a domain failure is worth, a second
+column has what a comparison counts: the measured value, or that worth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from opfield.warehouse.session import Warehouse
@@ -16,8 +18,13 @@ WIDE: Final = "wide"
 
 WIDE_MEANING: Final = (
     "Wide: every declared or accepted coordinate with its metrics side by side. Status is NULL where there is no cell "
-    "yet; a metric is NULL where the cell reports no value of it. Where damage left two of either, both are NULL."
+    "yet; a metric is NULL where the cell reports no value of it. A metric's column `counted`, where there is one, has "
+    "what a comparison counts: the value, or what the metric declares a domain failure to be worth. Where damage left "
+    "two of either, both are NULL."
 )
+
+#: What a column's name adds to that of its metric where it has what a comparison counts.
+COUNTED: Final = " counted"
 
 #: Columns that a metric's column cannot be called.
 COORDINATES: Final = (
@@ -34,6 +41,9 @@ COORDINATES: Final = (
 
 #: Metrics that are declared, and those that were measured without.
 _METRICS: Final = "select metric from metrics union select metric from measurements order by metric"
+
+#: Metrics of which a domain failure is worth something.
+_WORTH: Final = "select distinct metric from metrics where on_domain_failure <> 'missing' order by metric"
 
 #: One aggregation over everything that is at a coordinate. Its keys are numbers, since ids are long and there may be a
 #: million rows.
@@ -56,7 +66,7 @@ occurring as (
     union all by name
 
     select campaign_id, candidate_id, arm, case_id, repeat, metric, value
-    from measurements
+    from measurements{observed}
 ),
 
 arms as (
@@ -83,11 +93,11 @@ placed as (
         occurring.status,
         occurring.failure_code,
         named.ix,
-        occurring.value,
+        occurring.value,{placed}
     from occurring
     inner join arms using (campaign_id, candidate_id, arm)
     inner join case_ids using (case_id)
-    left join named using (metric)
+    left join named on named.metric = occurring.metric{joined}
 ),
 
 pivoted as (
@@ -129,9 +139,60 @@ order by arms.campaign_id, arms.candidate_id, case_ids.case_id, pivoted.repeat, 
 """
 
 
-def wide_columns(opened: Warehouse) -> dict[str, str]:
-    """Return the metrics of a warehouse by the column that each has in the wide form, in the order of their names."""
-    return column_names_of(row["metric"] for row in opened.rows(_METRICS))
+#: What else the aggregation reads where a domain failure is worth something.
+_OBSERVED: Final = """
+
+    union all by name
+
+    select campaign_id, candidate_id, arm, case_id, repeat, metric as counted_metric, value as counted
+    from observations
+    semi join (select metric from named where list_contains({indices}, ix)) using (metric)"""
+_PLACED: Final = """
+        counted_named.ix as counted_ix,
+        occurring.counted,"""
+_JOINED: Final = """
+    left join named as counted_named on counted_named.metric = occurring.counted_metric"""
+
+
+@dataclass(frozen=True, slots=True)
+class WideColumns:
+    """Columns of the wide form beside the coordinate.
+
+    Attributes:
+        measured: column to the metric whose value it has as it was measured, in the order of the metrics.
+        counted: column to the metric of which it has what a comparison counts; of metrics that make no difference
+            there is none.
+    """
+
+    measured: Mapping[str, str]
+    counted: Mapping[str, str]
+
+
+def wide_columns(opened: Warehouse) -> WideColumns:
+    """Return the columns of the wide form of a warehouse."""
+    measured = column_names_of(row["metric"] for row in opened.rows(_METRICS))
+    worth = [row["metric"] for row in opened.rows(_WORTH)]
+    return WideColumns(measured, counted_names_of(measured, worth))
+
+
+def counted_names_of(measured: Mapping[str, str], metrics: Iterable[str]) -> dict[str, str]:
+    """Return metrics by the column that has what a comparison counts of them; no other column bears its name.
+
+    >>> counted_names_of({"recall": "recall", "recall counted": "recall counted"}, ["recall"])
+    {'recall counted #2': 'recall'}
+    """
+    taken = {name.casefold() for name in (*COORDINATES, *measured)}
+    column_of = {metric: column for column, metric in measured.items()}
+    named: dict[str, str] = {}
+    for metric in metrics:
+        stem = column_of[metric] + COUNTED
+        column, number = stem, 2
+        while column.casefold() in taken:
+            column = f"{stem} #{number}"
+            number += 1
+        taken.add(column.casefold())
+        named[column] = metric
+    return named
 
 
 def column_names_of(metrics: Iterable[str]) -> dict[str, str]:
@@ -162,18 +223,32 @@ def column_names_of(metrics: Iterable[str]) -> dict[str, str]:
     return named
 
 
-def wide_query(columns: Mapping[str, str]) -> str:
+def wide_query(columns: WideColumns) -> str:
     """Return the SELECT of the wide form; it reads the metrics from the variable `wide_metrics`, in order.
 
     Args:
-        columns: metric by column, as `wide_columns` gives it.
+        columns: as `wide_columns` gives them.
     """
-    measured = "".join(
-        f"\n        if(count(*) filter (where ix = {ix}) = 1, max(value) filter (where ix = {ix}), null) as m{ix},"
-        for ix in range(len(columns))
+    ix_of = {metric: ix for ix, metric in enumerate(columns.measured.values())}
+    counted = {ix_of[metric]: column for column, metric in columns.counted.items()}
+    pivots = [*(_pivot("ix", "value", f"m{ix}", ix) for ix in ix_of.values())]
+    pivots += [_pivot("counted_ix", "counted", f"c{ix}", ix) for ix in counted]
+    chosen = ""
+    for ix, column in enumerate(columns.measured):
+        chosen += f"\n    pivoted.m{ix} as {quoted(column)},"
+        chosen += f"\n    pivoted.c{ix} as {quoted(counted[ix])}," if ix in counted else ""
+    return _QUERY.format(
+        observed=_OBSERVED.format(indices=sorted(counted)) if counted else "",
+        placed=_PLACED if counted else "",
+        joined=_JOINED if counted else "",
+        measured="".join(pivots),
+        chosen=chosen,
     )
-    chosen = "".join(f"\n    pivoted.m{ix} as {quoted(column)}," for ix, column in enumerate(columns))
-    return _QUERY.format(measured=measured, chosen=chosen)
+
+
+def _pivot(key: str, value: str, name: str, ix: int) -> str:
+    is_own = f"filter (where {key} = {ix})"
+    return f"\n        if(count(*) {is_own} = 1, max({value}) {is_own}, null) as {name},"
 
 
 def quoted(column: str) -> str:

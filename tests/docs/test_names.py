@@ -38,7 +38,7 @@ FOREIGN: Final = {
     "explanation/plans.md": "rerank",
     "how-to/missing-evidence.md": "q3",
     "how-to/plan-size.md": "answers",
-    "how-to/write-a-plugin.md": "reads",
+    "how-to/write-a-plugin.md": "copy identity reads",
     "how-to/results-you-have.md": "new q6",
     "reference/ingest.md": (
         "doc_id empty_patch grader_error ingested intake_artifact limit_token max_duration no_results pass timeout"

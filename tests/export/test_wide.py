@@ -55,6 +55,39 @@ def test_metrics_stand_side_by_side_with_what_failed(odd_root: Path, tmp_path: P
             assert row[columns[metric]] == (None if is_missing else gain / (3 + ix))
 
 
+def test_what_a_failure_is_worth_stands_beside_what_was_measured(tmp_path: Path) -> None:
+    root = write_empty(tmp_path / "warehouse")
+    metrics = [
+        Metric("m", lower=0, upper=1, on_domain_failure="worst"),
+        Metric("n", on_domain_failure="-3"),
+        Metric("k"),
+    ]
+    values = {"m": 0.5, "n": 2.0, "k": 1.0}
+    trials = [
+        Trial("base", "a", 0, values),
+        Trial("c1", "a", 0, status="domain_failure"),
+        Trial("base", "b", 0, values),
+    ]
+    broken = Trial("c1", "b", 0, status="infrastructure_failure")
+    with duckdb.connect() as con:
+        write_campaign(con, root, Campaign({"a": {}, "b": {}}, metrics, [*trials, broken]), 1_000)
+    rows = wide_of(root, tmp_path).to_pylist()
+    columns = ["k", "m", "m counted", "n", "n counted"]
+    assert [name for name in rows[0] if name not in COORDINATES] == columns
+    assert [(row["candidate_id"], row["case_id"], *(row[each] for each in columns)) for row in rows] == [
+        ("base", "a", 1.0, 0.5, 0.5, 2.0, 2.0),
+        ("base", "b", 1.0, 0.5, 0.5, 2.0, 2.0),
+        ("c1", "a", None, None, 0.0, None, -3.0),
+        ("c1", "b", None, None, None, None, None),  # no evidence about quality
+    ]
+    with duckdb.connect() as con:
+        counted = con.sql(
+            f"select avg(\"m counted\") from '{tmp_path}/wide.parquet' where arm = 'candidate'"
+        ).fetchall()
+    found = Warehouse(root, is_snapshot=True).rows("select candidate_mean from comparisons where metric = 'm'")
+    assert counted == [(found[0]["candidate_mean"],)]
+
+
 def test_a_pending_coordinate_and_a_doubled_cell_are_rows_without_values(tmp_path: Path) -> None:
     root = write_empty(tmp_path / "warehouse")
     con = duckdb.connect()
