@@ -25,8 +25,7 @@ def value(statistics: duckdb.DuckDBPyConnection) -> Value:
     """Evaluate one expression; its question marks stand for the arguments."""
 
     def of(expression: str, *arguments: Any) -> Any:
-        row = statistics.execute(f"select {expression}", list(arguments)).fetchone()
-        assert row is not None
+        (row,) = statistics.execute(f"select {expression}", list(arguments)).fetchall()
         return row[0]
 
     return of

@@ -19,8 +19,7 @@ SHARES = st.lists(st.sampled_from([-1.0, -0.25, 0.0, 0.1, 0.3, 0.5, 1.0]) | st.f
 
 
 def asked(expression: str, *arguments: Any) -> Any:
-    row = CON.execute(f"select {expression}", list(arguments)).fetchone()
-    assert row is not None
+    (row,) = CON.execute(f"select {expression}", list(arguments)).fetchall()
     return row[0]
 
 
