@@ -8,19 +8,15 @@ import duckdb
 import pytest
 
 from opfield.warehouse import ledger
-from opfield.warehouse.contract import load_contract
-from opfield.warehouse.install import install
 from opfield.warehouse.ledger import Event
-from opfield.warehouse.session import installed_views
-from tests.sql.build import write_empty
+from tests.sql.build import open_views, write_empty
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def in_sql(tmp_path_factory: pytest.TempPathFactory) -> Callable[[list[Event]], set[str]]:
     """Return which laws the view `violations` says a history breaks."""
     con = duckdb.connect(config={"threads": 1})
-    con.execute("set variable root = $1", [str(write_empty(tmp_path_factory.mktemp("empty")))])
-    install(con, installed_views(), load_contract())
+    open_views(write_empty(tmp_path_factory.mktemp("empty")), con, ["violations"])
 
     def violated(events: list[Event]) -> set[str]:
         con.register("told", ledger.as_table(events))

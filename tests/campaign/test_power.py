@@ -219,7 +219,7 @@ def test_the_gate_passes_as_often_as_planned(tmp_path: Path) -> None:
             f"{case}": [float(each) for each in rng.normal(truth, 0.3, 2)] for case, truth in enumerate(truths)
         }
     root = write_empty(tmp_path / "warehouse")
-    con = open_views(root)
+    con = open_views(root, names=["gate_superiority"])
     gates = [{"kind": "superiority", "metric": "score", "threshold": 0.0}]
     write_campaign(con, root, measured(values, gates=gates))
     (found,) = rows(con, "select count(*) filter (where status = 'pass') as passes from gate_superiority")
