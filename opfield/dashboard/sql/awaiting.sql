@@ -3,11 +3,18 @@
 -- review.
 -- A campaign records its comparisons once everything is measured, and ends right behind them unless a review is lacking.
 -- That can be told of many campaigns at once; the relation `awaiting_reviews` asks every gate of each.
-with latest as (
+with unended as (
+    select campaign_id
+    from campaigns
+    where state = 'running'
+),
+
+latest as (
     select
         campaign_id,
         arg_max(type, sequence) as type,
     from events
+    semi join unended using (campaign_id)
     group by campaign_id
 )
 
