@@ -152,6 +152,12 @@ def test_rows_that_somebody_put_beside_are_not_counted(root: Path, place: str) -
         assert stray.relative_to(root).as_posix() in answer
 
 
+def test_the_last_record_of_an_ended_campaign_counts_as_any_other(root: Path) -> None:
+    last = max(digests_folder(root, campaign_of(root)).iterdir())
+    last.unlink()
+    assert [each.file for each in damaged_files(root, campaign_of(root))] == [last.relative_to(root).as_posix()]
+
+
 def test_what_a_writer_was_stopped_at_is_no_damage(tmp_path: Path) -> None:
     paused = small(run=_breaks_off, limits=of.Limits(attempts=1, pause_after=1))
     root = tmp_path / "warehouse"
