@@ -3,9 +3,9 @@
 -- Reason: `cancelled`; `no_candidate`, nothing is compared; `pending`, cells are missing; `not_ended`, none is, but the end
 -- is not recorded; `awaiting_review`, only people can decide now; `not_whole`, it has ended, but files do not hold what the
 -- ledger accepted; `no_evidence`, every trial failed for want of infrastructure; `indeterminate`, none passes and evidence cannot judge one at least; `selected`; `no_preference`,
--- candidates pass, but the policy names no metric that ranks them; `no_gain`, candidates pass, but none gains more than
--- the policy's least; `all_fail`. Of a campaign that has ended, it is what its views find now: what was recorded stands in
--- `campaigns`.
+-- candidates pass, but the policy names no metric that ranks them; `no_gain`, candidates pass, but none is known to gain
+-- more than the policy's least; `all_fail`. Of a campaign that has ended, it is what its views find now: what was recorded
+-- stands in `campaigns`.
 -- columns:
 --   campaign_id: Campaign.
 --   standing: cancelled, nothing, unfinished, awaiting, undecided, selected or kept: what becomes of the baseline.
@@ -19,6 +19,7 @@ with counts as (
     select
         campaign_id,
         count(*) filter (where decision = 'pass') as passing,
+        count(*) filter (where decision = 'pass' and score is not null) as ranked,
         count(*) filter (where decision = 'fail') as failing,
         count(*) filter (where decision = 'indeterminate') as indeterminate,
     from decisions
@@ -64,6 +65,7 @@ known as (
         selection.outcome,
         selection.score,
         coalesce(counts.passing, 0) as passing,
+        coalesce(counts.ranked, 0) as ranked,
         coalesce(counts.failing, 0) as failing,
         coalesce(counts.indeterminate, 0) as indeterminate,
         coalesce(grid.declared, 0) as declared,
@@ -150,8 +152,13 @@ told as (
                 )
             when 'no_gain'
                 then format(
-                    '{} {}, but none gains more than {} of {}',
-                    counted(passing, 'candidate'), if(passing = 1, 'passes', 'pass'), in_words(min_gain), preference
+                    '{} {}, but {}',
+                    counted(passing, 'candidate'), if(passing = 1, 'passes', 'pass'),
+                    case ranked
+                        when 0 then format('no change of {} is known', preference)
+                        when passing then format('none gains more than {} of {}', in_words(min_gain), preference)
+                        else format('none is known to gain more than {} of {}', in_words(min_gain), preference)
+                    end
                 )
             else
                 case candidates

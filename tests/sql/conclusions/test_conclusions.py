@@ -54,6 +54,20 @@ REASONS: list[tuple[Campaign, str, str, str, str | None]] = [
         "a candidate that passes and gains more than 0 of m",
     ),
     (
+        replace(campaign(c1=BROKEN, c2=BROKEN), gates=[{"kind": "coverage"}]),
+        "kept",
+        "no_gain",
+        "2 candidates pass, but no change of m is known",
+        "a candidate that passes and gains more than 0 of m",
+    ),
+    (
+        replace(campaign(c1=BROKEN, c2=-1.0), gates=[{"kind": "coverage"}]),
+        "kept",
+        "no_gain",
+        "2 candidates pass, but none is known to gain more than 0 of m",
+        "a candidate that passes and gains more than 0 of m",
+    ),
+    (
         replace(campaign(c1=1.0, c2=2.0), preference=None),
         "kept",
         "no_preference",
