@@ -139,6 +139,13 @@ def test_of_three_hundred_candidates_all_are_listed_and_what_is_left_out_is_said
     assert "520 more comparisons are left out here" in campaign.page
 
 
+def test_nothing_is_selected_before_the_end(made: Make) -> None:
+    (row,) = made("not_ended").rows("candidates")
+    assert (row["decision"], row["is_selected"]) == ("pass", False)
+    assert not made("not_ended").rows("selection")
+    assert [each["is_selected"] for each in made("win").rows("candidates")].count(True) == 1
+
+
 def test_what_a_candidate_changes_is_told_readably_and_cut(made: Make) -> None:
     campaign = made("no_preference")
     (row,) = campaign.rows("candidates")
