@@ -126,6 +126,20 @@ def test_no_number_is_shown_that_no_record_vouches_for_and_resume_brings_all_of_
     assert answers_of(root)["report"] == answers_of(whole)["report"]
 
 
+def test_a_campaign_whose_ledger_is_gone_is_missed(root: Path, capfd: Capture) -> None:
+    lost = root / "events" / partition(campaign_of(root))
+    shutil.rmtree(lost)
+    for words in (["compare"], ["report", "small"], ["export", "cells"], ["audit", "--json"]):
+        capfd.readouterr()
+        assert invoke([*words, "--warehouse", str(root)]) == 1, words
+        told = capfd.readouterr()
+        if words[0] == "audit":
+            assert f"events/{lost.name}" in [each["file"] for each in json.loads(told.out)["findings"]]
+            continue
+        assert told.out == ""
+        assert f"events/{lost.name}: missing: a ledger was written and is gone" in " ".join(told.err.split())
+
+
 def test_a_sealed_campaign_without_its_record_is_told_so(root: Path) -> None:
     invoke(["seal", "--warehouse", str(root)])
     (digests_folder(root, campaign_of(root)) / "sealed.json").unlink()

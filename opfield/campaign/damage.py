@@ -15,8 +15,9 @@ from typing import Final
 import duckdb
 
 from opfield.errors import DamageError, OpfieldError, UnknownNameError, WarehouseError
-from opfield.warehouse.files import UNREADABLE, Finding, check_read_files
+from opfield.warehouse.files import UNREADABLE, Finding, check_ledgers, check_read_files
 from opfield.warehouse.lock import holder_of
+from opfield.warehouse.session import Warehouse
 
 #: Laws of findings that keep nothing from being read.
 HARMLESS: Final = frozenset({"unexpected", "projection"})
@@ -79,6 +80,33 @@ def refuse_damaged(root: Path, campaigns: Iterable[str], lacking: str) -> None:
     if found:
         # What stands beside all campaigns is found with each of them.
         raise FoundDamageError(list(dict.fromkeys(found)), lacking)
+
+
+def refuse_lost(root: Path, lacking: str) -> None:
+    """Refuse where a campaign was written whose ledger is gone: it would be left out without a word.
+
+    Raises:
+        FoundDamageError: where digests vouch for a ledger of which no file is there; with each of them.
+    """
+    lost = list(check_ledgers(root))
+    if lost:
+        raise FoundDamageError(lost, lacking)
+
+
+def meant_campaign(opened: Warehouse, reference: str | None, lacking: str = "verdict") -> str:
+    """Return the campaign that is meant, as `Warehouse.campaign_id` does, where none that may be meant was lost.
+
+    Raises:
+        FoundDamageError: where a ledger is gone, and the latest campaign or one that is not known is asked for.
+        UnknownNameError: where none or several fit.
+    """
+    if reference is None:
+        refuse_lost(opened.root, lacking)
+    try:
+        return opened.campaign_id(reference)
+    except OpfieldError:
+        refuse_lost(opened.root, lacking)
+        raise
 
 
 @contextmanager

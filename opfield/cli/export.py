@@ -57,7 +57,7 @@ def export_command(
     none is named. A file is written whole or not at all, its rows ordered, so that the same evidence gives the same
     bytes.
     """
-    from opfield.campaign.damage import refuse_damaged
+    from opfield.campaign.damage import meant_campaign, refuse_damaged, refuse_lost
     from opfield.export.files import export_file, export_folder, export_stream, format_of
     from opfield.export.writers import Form, spilling
     from opfield.warehouse.projection import campaigns_on_disk
@@ -77,7 +77,9 @@ def export_command(
         raise click.UsageError(f"--guard-formulas is for CSV, not {chosen}: other formats hold no formulas")
     opened = open_warehouse(warehouse, is_snapshot=True)
     if campaign is not None:
-        opened = Warehouse(opened.root, is_snapshot=True, only=opened.campaign_id(campaign))
+        opened = Warehouse(opened.root, is_snapshot=True, only=meant_campaign(opened, campaign, "export"))
+    else:
+        refuse_lost(opened.root, "export")
     refuse_damaged(opened.root, [opened.only] if opened.only else campaigns_on_disk(opened.root), "export")
     form = Form(chosen, guard_formulas)
     with spilling(opened, Path(tempfile.gettempdir())):

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from opfield.campaign.attempts import read_attempts
-from opfield.campaign.damage import refuse_damaged, undamaged
+from opfield.campaign.damage import meant_campaign, refuse_damaged, undamaged
 from opfield.campaign.domains import installed_domain_names, load_domain
 from opfield.cli.options import campaign_argument, json_option, warehouse_option
 from opfield.cli.render import out, print_facts, print_json, print_table, say, short, visible
@@ -150,7 +150,7 @@ def compare_command(
     indeterminate or the campaign has no verdict and that is named, else with 0: a selection is not asked for then.
     """
     opened = open_warehouse(warehouse, is_snapshot=True)
-    campaign_id = opened.campaign_id(campaign)
+    campaign_id = meant_campaign(opened, campaign)
     verdict = read_verdict(opened.root, campaign_id)
     if junit is not None:
         # Loaded for whoever asks for it: few do.

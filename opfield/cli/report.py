@@ -69,11 +69,14 @@ def report_command(
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} ask for two things; leave one out")
     chosen = "json" if as_json else form or _form_of(output)
+    from opfield.campaign.damage import meant_campaign
+
     opened = open_warehouse(warehouse, is_snapshot=True)
     if output is not None:
         # Before anything is read, which takes seconds of a large campaign.
         _check_target(output, opened.root)
-    made, digest = _made(opened.root, opened.campaign_id(campaign), chosen, has_texts=not no_content)
+    campaign_id = meant_campaign(opened, campaign, "report")
+    made, digest = _made(opened.root, campaign_id, chosen, has_texts=not no_content)
     if output is None:
         sys.stdout.flush()
         sys.stdout.buffer.write(made)

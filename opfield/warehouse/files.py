@@ -182,6 +182,14 @@ def check_blobs(root: Path) -> Iterator[Finding]:
             yield from _check_digest(root, name, path.name)
 
 
+def check_ledgers(root: Path) -> Iterator[Finding]:
+    """Check that of every campaign whose files were recorded there still is a ledger: without one, nothing names it."""
+    recorded = {path.parent.name for path in (root / "digests").glob("campaign=*/*.json")}
+    kept = {path.parent.name for path in (root / "events").glob("campaign=*/*.parquet")}
+    for name in sorted(recorded - kept):
+        yield Finding(f"events/{name}", "missing", f"a ledger was written and is gone; {_remedy(f'events/{name}')}")
+
+
 def check_strays(root: Path) -> Iterator[Finding]:
     """Check that nothing stands in the warehouse that no opfield put there."""
     folders = {*TABLE_NAMES, "digests", "blobs", PRACTICE, RESULTS, *OUTSIDE_MEANING}
@@ -189,6 +197,7 @@ def check_strays(root: Path) -> Iterator[Finding]:
     for path in _present(root):
         if path.name not in (folders if path.is_dir() else files):
             yield Finding(path.name, "unexpected", "nothing of a warehouse bears this name")
+    yield from check_ledgers(root)
     known = {partition(campaign_id) for campaign_id in campaigns_on_disk(root)}
     for table in (*TABLE_NAMES, "digests", RESULTS):
         for folder in _present(root / table):
