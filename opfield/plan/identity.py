@@ -8,7 +8,7 @@ from typing import Any, Final
 from opfield.core import canonical_json, digest
 from opfield.errors import PlanError
 from opfield.plan.normal import normalize
-from opfield.plan.term import MAX_DEPTH, MAX_SIZE, Plan, Signature
+from opfield.plan.term import MAX_DEPTH, MAX_SIZE, Plan, Signature, is_unicode
 from opfield.plan.validate import check_plan
 
 _DOMAIN: Final = "opfield/plan/v1"
@@ -77,8 +77,8 @@ def _read(value: Any, place: str, depth: int, count: list[int]) -> Plan:
 
 
 def _text(value: Any, place: str) -> str:
-    if not isinstance(value, str):
-        raise PlanError(f"{place}: {type(value).__name__} is no text")
+    if not isinstance(value, str) or not is_unicode(value):
+        raise PlanError(f"{place}: {type(value).__name__} is no text of Unicode")
     return value
 
 

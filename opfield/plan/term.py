@@ -75,10 +75,9 @@ class Plan:
         Raises:
             PlanError: where it is larger or deeper than a plan may be, or made of what is none.
         """
-        if not all(isinstance(each, Plan) for each in self.children):
-            raise PlanError("a part of a plan is no plan")
-        if not all(isinstance(port, tuple) for port in (self.inputs, self.outputs)):
-            raise PlanError("the ports of a plan are tuples of schemas")
+        if not all(isinstance(each, tuple) for each in (self.inputs, self.outputs, self.children, self.permutation)):
+            raise PlanError("the ports, the parts and the permutation of a plan are tuples")
+        _check_plans("plan", self.children)
         size = 1 + sum(each.size for each in self.children)
         depth = 1 + max((each.depth for each in self.children), default=0)
         if size > MAX_SIZE or depth > MAX_DEPTH:
@@ -110,7 +109,8 @@ class Plan:
 
 def identity(port: Sequence[str] = ()) -> Plan:
     """Return the plan that leaves the wires of `port` alone."""
-    return Plan("identity", tuple(port), tuple(port))
+    wires = _port(port)
+    return Plan("identity", wires, wires)
 
 
 def primitive(signature: Signature) -> Plan:
@@ -122,8 +122,9 @@ def sequence(*parts: Plan) -> Plan:
     """Return the plan that runs `parts` one after the other; the unit without any.
 
     Raises:
-        PlanError: where the outputs of one are not the inputs of the next.
+        PlanError: where a part is no plan, or the outputs of one are not the inputs of the next.
     """
+    _check_plans("sequence", parts)
     for ix, (first, second) in enumerate(pairwise(parts)):
         if first.outputs != second.inputs:
             raise PlanError(
@@ -139,7 +140,12 @@ def sequence(*parts: Plan) -> Plan:
 
 
 def tensor(*parts: Plan) -> Plan:
-    """Return the plan that runs `parts` side by side, their wires in order; the unit without any."""
+    """Return the plan that runs `parts` side by side, their wires in order; the unit without any.
+
+    Raises:
+        PlanError: where a part is no plan.
+    """
+    _check_plans("tensor", parts)
     flat = _flat("tensor", parts)
     if len(flat) < 2:
         return flat[0] if flat else identity()
@@ -152,20 +158,22 @@ def permute(port: Sequence[str], permutation: Sequence[int]) -> Plan:
     Raises:
         PlanError: where `permutation` does not name every wire once.
     """
-    order = tuple(permutation)
-    if not is_permutation(order, len(port)):
-        raise PlanError(f"{list(order)} is no permutation of {len(port)} wires; name each of 0 … {len(port) - 1} once")
-    return Plan("permute", tuple(port), tuple(port[ix] for ix in order), permutation=order)
+    order, wires = tuple(permutation), _port(port)
+    if not is_permutation(order, len(wires)):
+        count = len(wires)
+        raise PlanError(f"{list(order)} is no permutation of {count} wires; name each of 0 … {count - 1} once")
+    return Plan("permute", wires, tuple(wires[ix] for ix in order), permutation=order)
 
 
 def copy(port: Sequence[str]) -> Plan:
     """Return the plan that gives the wires of `port` twice; what made them runs once."""
-    return Plan("copy", tuple(port), (*port, *port))
+    wires = _port(port)
+    return Plan("copy", wires, wires * 2)
 
 
 def drop(port: Sequence[str]) -> Plan:
     """Return the plan that gives nothing of `port` on; what made it runs all the same."""
-    return Plan("drop", tuple(port), ())
+    return Plan("drop", _port(port), ())
 
 
 def is_permutation(order: Sequence[object], wires: int) -> bool:
@@ -174,9 +182,28 @@ def is_permutation(order: Sequence[object], wires: int) -> bool:
     return are_whole and len(order) == wires and set(order) == set(range(wires))
 
 
+def is_unicode(text: str) -> bool:
+    """Return whether a text has a canonical form; a lone surrogate has none."""
+    return not any("\ud800" <= each <= "\udfff" for each in text)
+
+
 def port_text(port: Port) -> str:
     """Return a port for a message."""
     return f"({', '.join(port)})"
+
+
+def _port(port: Sequence[str]) -> Port:
+    """Return a port; one text would be a wire for each of its letters."""
+    if isinstance(port, str):
+        raise PlanError(f"a port is a list of schemas, not one text; write [{port!r}]")
+    return tuple(port)
+
+
+def _check_plans(what: str, parts: Iterable[object]) -> None:
+    for part in parts:
+        if not isinstance(part, Plan):
+            kind = type(part).__name__
+            raise PlanError(f"a part of a {what} is of type {kind}, not a plan; that of an operation is its `.plan`")
 
 
 def _flat(kind: Kind, parts: Sequence[Plan]) -> tuple[Plan, ...]:

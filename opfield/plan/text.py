@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 
 from opfield.core.operation import Port
 from opfield.errors import PlanError
-from opfield.plan.term import MAX_DEPTH, Plan, copy, drop, identity, permute, sequence, tensor
+from opfield.plan.term import MAX_DEPTH, Plan, copy, drop, identity, is_unicode, permute, sequence, tensor
 
 _WORDS: Final = {"id": "identity", "copy": "copy", "drop": "drop", "permute": "permute"}
 _NAME: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._:+/]|-(?!>))*")
@@ -194,7 +194,7 @@ class _Parser:
                 value = json.loads(value)
             except ValueError:
                 self.refuse("a name in JSON quotes")
-            if not value:
-                self.refuse("a name that is not empty")
+            if not value or not is_unicode(value):
+                self.refuse("a name of Unicode text that is not empty")
         self.advance()
         return str(value)

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -83,13 +84,36 @@ def test_a_plan_is_printed_as_a_term_that_python_would_read_alike() -> None:
         ("f(a -> b) >> g(c -> d)", "part 1 of a sequence takes (c), the one before it gives (b)"),
         ("permute(a, b; 0, 0)", "is no permutation of 2 wires"),
         ("f(a -> b) >> \x1b[31m", "at character 13 '\\x1b' stands where a name, an operator or a bracket was expected"),
-        ('""( -> a)', "where a name that is not empty was expected"),
+        ('""( -> a)', "where a name of Unicode text that is not empty was expected"),
+        ('"\\ud800"(a -> b)', "where a name of Unicode text that is not empty was expected"),
         ("(" * 500 + "id()" + ")" * 500, "brackets nest deeper than 120"),
     ],
 )
 def test_text_that_is_no_plan_is_refused_with_its_place(text: str, message: str) -> None:
     with pytest.raises(PlanError, match=re.escape(message)):
         parse_plan(text)
+
+
+#: What no annotation allows.
+WRONG: Any = 3
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: sequence(WRONG), "a part of a sequence is of type int, not a plan"),
+        (lambda: tensor(primitive(F), WRONG), "a part of a tensor is of type int, not a plan"),
+        (lambda: copy("toy.text/v1"), "a port is a list of schemas, not one text; write ['toy.text/v1']"),
+        (lambda: permute("ab", [1, 0]), "a port is a list of schemas"),
+        (lambda: drop("a"), "a port is a list of schemas"),
+        (lambda: Plan("sequence", (), (), children=WRONG), "are tuples"),
+        (lambda: Plan("permute", ("a",), ("a",), permutation=WRONG), "are tuples"),
+        (lambda: read_plan({"kind": "copy", "in": ["\ud800"], "out": []}), "plan.in[0]: str is no text of Unicode"),
+    ],
+)
+def test_what_is_no_plan_is_refused_where_one_is_built(build: Callable[[], Any], message: str) -> None:
+    with pytest.raises(PlanError, match=re.escape(message)):
+        build()
 
 
 def test_all_faults_are_told_each_with_its_place() -> None:
@@ -156,6 +180,12 @@ def test_a_descriptor_bears_its_sets_in_one_order() -> None:
 def test_a_cost_that_is_no_amount_is_refused(amount: Any) -> None:
     with pytest.raises(DeclarationError, match="is no amount"):
         Cost(work=amount)
+
+
+@pytest.mark.parametrize("claim", [{"is_deterministic": "no"}, {"is_cacheable": 1}, {"cost": 3}])
+def test_a_claim_that_is_none_is_refused(claim: dict[str, Any]) -> None:
+    with pytest.raises(DeclarationError, match=f"{next(iter(claim))[3:]}|cost"):
+        OperationDescriptor("f", "p", "1", (), (), **claim)
 
 
 def test_a_descriptor_of_an_unknown_effect_or_without_a_name_is_refused() -> None:
