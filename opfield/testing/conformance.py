@@ -85,8 +85,9 @@ def check_operation(
     found = [*_uncanonical(operation), *_differences(registry, operation, inputs, within_s)]
     if not found:
         # Not on what cannot be relied on to answer alike, nor to end.
-        first = run_operation(registry, operation, inputs)
-        found += insensitive(registry, operation, values, inputs, first)
+        terms = Terms(deadline_s=within_s)
+        first = run_operation(registry, operation, inputs, terms)
+        found += insensitive(registry, operation, values, (inputs, first), terms)
         found += _unstopped(registry, operation, inputs, first, within_s)
     return tuple(f"operation {id}: {each}" for each in found)
 
@@ -116,7 +117,7 @@ def _unstopped(
     found = list(unstopped(operation, values, within_s))
     yield from found
     if not found and operation.descriptor.is_deterministic:
-        again = run_operation(registry, operation, inputs)
+        again = run_operation(registry, operation, inputs, Terms(deadline_s=within_s))
         if _protected(first) != _protected(again):
             yield "gives another answer after it was asked to stop"
 
@@ -126,13 +127,17 @@ def _differences(
 ) -> Iterator[str]:
     declared = operation.descriptor
     before = [canonical_json(each.payload) for each in inputs]
-    first = run_operation(registry, operation, inputs, Terms(deadline_s=within_s))
+    terms = Terms(deadline_s=within_s)
+    first = run_operation(registry, operation, inputs, terms)
     if first.status is Status.INFRASTRUCTURE_FAILURE and first.failure is not None:
         yield f"ends in an infrastructure failure: {first.failure.message}"
         return
     if [canonical_json(each.payload) for each in inputs] != before:
         yield "alters its inputs"
-    again = run_operation(registry, operation, inputs)
+    again = run_operation(registry, operation, inputs, terms)
+    if again.failure is not None and again.failure.code == "timeout":
+        yield f"ends in time once, and then not again: {again.failure.message}"
+        return
     if declared.is_deterministic and _protected(first) != _protected(again):
         yield "claims to be deterministic, and gave two answers to one input"
     if any(each.name == "stdout" for each in first.observations):

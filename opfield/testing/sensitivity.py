@@ -18,14 +18,18 @@ from opfield.core.execution import Execution
 from opfield.interpret import derive
 from opfield.plugin import Operation, Registry
 from opfield.plugin.codec import field_names
-from opfield.plugin.running import run_operation
+from opfield.plugin.running import Terms, run_operation
 
 #: How many changes of one field are tried.
 _MOST_TRIED: Final = 2
 
 
 def insensitive(
-    registry: Registry, operation: Operation, values: Sequence[Any], inputs: Sequence[Envelope], first: Execution
+    registry: Registry,
+    operation: Operation,
+    values: Sequence[Any],
+    known: tuple[Sequence[Envelope], Execution],
+    terms: Terms,
 ) -> Iterator[str]:
     """Yield where the key of an operation, or its answer, does not change with what it declares to read.
 
@@ -33,23 +37,23 @@ def insensitive(
         registry: where it and its schemas are registered.
         operation: the operation.
         values: a value for each of its inputs.
-        inputs: the envelopes of the values.
-        first: what it made of them.
+        known: the envelopes of the values, and what it made of them.
+        terms: what running it is subject to.
     """
     for ix, (schema, value) in enumerate(zip(operation.descriptor.inputs, values, strict=True)):
         for name in _changeable(registry, schema, value):
-            yield from _of_field(registry, operation, inputs, first, (ix, value, name))
+            yield from _of_field(registry, operation, known, (ix, value, name), terms)
 
 
 def _of_field(
     registry: Registry,
     operation: Operation,
-    inputs: Sequence[Envelope],
-    first: Execution,
+    known: tuple[Sequence[Envelope], Execution],
     place: tuple[int, Any, str],
+    terms: Terms,
 ) -> Iterator[str]:
     """Yield what is found on one field of one input."""
-    ix, value, name = place
+    (inputs, first), (ix, value, name) = known, place
     declared = operation.descriptor
     schema = declared.inputs[ix]
     named = declared.fields_read(schema)
@@ -67,7 +71,7 @@ def _of_field(
             return
         if is_read or not declared.is_deterministic or first.status is not Status.SUCCESS:
             continue
-        again = run_operation(registry, operation, others)
+        again = run_operation(registry, operation, others, terms)
         if (again.status, again.outputs) != (first.status, first.outputs):
             yield f"answers otherwise when {schema}#{name} changes, which it does not declare to read"
             return

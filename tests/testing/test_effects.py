@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import datetime
+import importlib
 import os
 import random
 import secrets
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
+import numpy
 import pytest
 
 from opfield.core.operation import Effect
@@ -29,10 +33,40 @@ def _connect() -> None:
         one.connect(("127.0.0.1", 1))
 
 
+def _in_a_thread(call: Callable[..., object], *arguments: object) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(call, *arguments).result(timeout=5)
+
+
+def _tried(call: Callable[..., object], *arguments: object) -> None:
+    with suppress(OSError):
+        call(*arguments)
+
+
+def _import_anew() -> None:
+    sys.modules.pop("this_module_is_nowhere", None)
+    importlib.invalidate_caches()
+    with suppress(ImportError):
+        importlib.import_module("this_module_is_nowhere")
+
+
 CALLS: dict[str, tuple[Callable[[], object], set[Effect]]] = {
     "arithmetic": (lambda: sum(range(9)), set()),
     "clock": (time.time, {Effect.CLOCK}),
     "stop watch": (lambda: time.perf_counter() > 0, {Effect.CLOCK}),
+    "local time": (time.localtime, {Effect.CLOCK}),
+    "system's clock": (lambda: time.clock_gettime(time.CLOCK_REALTIME), {Effect.CLOCK}),
+    "time of the process": (os.times, {Effect.CLOCK}),
+    "waiting for others": (lambda: _in_a_thread(len, ""), set()),
+    "clock in a thread": (lambda: _in_a_thread(lambda: time.time()), {Effect.CLOCK}),
+    "file in a thread": (lambda: _in_a_thread(lambda: open("/dev/null").close()), {Effect.ARTIFACT_READ}),
+    "generator of NumPy": (lambda: numpy.random.random(), {Effect.RANDOM}),
+    "unseeded generator": (lambda: random.Random().random(), {Effect.RANDOM}),
+    "folder": (lambda: os.listdir("/dev"), {Effect.ARTIFACT_READ}),
+    "rights of a file": (lambda: _tried(os.chmod, "/no/such/file", 0o600), {Effect.ARTIFACT_WRITE}),
+    "name server": (lambda: socket.gethostbyname("127.0.0.1"), {Effect.NETWORK}),
+    "first import": (_import_anew, set()),
+    "environment": (lambda: os.putenv("OPFIELD_TEST", "1"), {Effect.STATE}),
     "date": (lambda: datetime.datetime.now(datetime.UTC), {Effect.CLOCK}),
     "shared generator": (lambda: random.random(), {Effect.RANDOM}),
     "shuffle": (lambda: random.shuffle([1, 2, 3]), {Effect.RANDOM}),

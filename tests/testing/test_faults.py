@@ -193,6 +193,19 @@ def test_what_an_operation_does_otherwise_than_declared_is_found(function: Calla
     assert found.startswith(f"operation kit.it/v1: {message}")
 
 
+def test_an_operation_that_ends_in_time_only_once_does_not_hold_up_the_kit() -> None:
+    runs = itertools.count()
+
+    def tiring(n: Number) -> Number:
+        time.sleep(next(runs) and 5)
+        return n
+
+    started = time.monotonic()
+    (found,) = of_number(tiring, within_s=0.2)
+    assert "ends in time once, and then not again" in found
+    assert time.monotonic() - started < 4
+
+
 def test_a_failure_of_the_system_under_test_is_no_fault_of_the_plugin() -> None:
     def refusing(settings: Settings) -> int:
         raise of.DomainFailure("odd", f"{settings.size} is odd")
