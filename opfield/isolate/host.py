@@ -184,7 +184,7 @@ class Host:
         assert self._process is not None
         assert self._process.stdin is not None
         deadline = time.monotonic() + seconds
-        if self._buffer:
+        if self._buffer or self._has_talked():
             raise ProtocolError("talked out of turn")
         try:
             self._write(canonical_json(request) + b"\n", deadline, seconds, cancellation)
@@ -195,6 +195,15 @@ class Host:
             return parse_json(line)
         except OpfieldError as error:
             raise ProtocolError(f"answered what is no JSON: {error}") from None
+
+    def _has_talked(self) -> bool:
+        """Return whether there is something to read that nobody asked for; the end of a stream is nothing."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        pipe = self._process.stdout.fileno()
+        with selectors.DefaultSelector() as selector:
+            selector.register(pipe, selectors.EVENT_READ)
+            return bool(selector.select(0) and os.read(pipe, _CHUNK))
 
     def _write(self, content: bytes, deadline: float, seconds: float, cancellation: Cancellation | None) -> None:
         """Write a request; a worker that does not read it has no more time than one that does not answer."""
