@@ -35,7 +35,7 @@ def load_offered(group: str, name: str, what: str, kind: type[Offered]) -> Offer
         raise DeclarationError(f"two packages bring a {what} {name!r}; uninstall one of them")
     try:
         offered = found[0].load()
-    except Exception as error:  # whatever a package does while it is loaded
+    except (Exception, SystemExit) as error:  # whatever a package does while it is loaded
         raise DeclarationError(f"{what} {name!r} cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(offered, kind):
         raise DeclarationError(f"entry point {name!r} gives a {type(offered).__name__}, not a {kind.__name__}")

@@ -114,6 +114,11 @@ class OperationDescriptor:
         for what in ("inputs", "outputs", "effects", "dependencies", "reads", "emits", "clears", "admits"):
             if isinstance(getattr(self, what), str):
                 raise DeclarationError(f"{what} of operation {self.id} are a list of texts, not one text")
+        for what, claim in (("is_deterministic", self.is_deterministic), ("is_cacheable", self.is_cacheable)):
+            if not isinstance(claim, bool):
+                raise DeclarationError(f"{what} of operation {self.id} is {claim!r}; write True or False")
+        if not isinstance(self.cost, Cost):
+            raise DeclarationError(f"the cost of operation {self.id} is {self.cost!r}; write Cost(work=…)")
         for schema in (*self.inputs, *self.outputs):
             check_label("schema", schema)
         for what in ("dependencies", "reads", "emits", "clears", "admits"):

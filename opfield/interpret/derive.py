@@ -15,7 +15,7 @@ from typing import Any, Final
 from opfield.core import Envelope, canonical_json, digest
 from opfield.core.operation import OperationDescriptor
 from opfield.errors import PlanError
-from opfield.interpret.wiring import Step, Wire, Wiring, wiring
+from opfield.interpret.wiring import Step, Wire, Wiring, port_given, wiring
 from opfield.plan import Plan
 
 _DOMAIN: Final = "opfield/derivation/v1"
@@ -67,7 +67,7 @@ def wiring_over(plan: Plan, operations: Mapping[str, OperationDescriptor], input
         PlanError: where the inputs are not those of the plan, or listing every fault of the plan.
     """
     graph = wiring(plan, operations)
-    given = tuple(each.schema for each in inputs)
+    given = port_given(inputs)
     if given != plan.inputs:
         raise PlanError(f"the plan takes {', '.join(plan.inputs)}, was given {', '.join(given) or 'nothing'}")
     return graph

@@ -27,6 +27,7 @@ from opfield.core.cancellation import Cancellation
 from opfield.core.execution import Execution, Observation, failed
 from opfield.core.operation import OperationDescriptor, Port
 from opfield.errors import OpfieldError
+from opfield.interpret.wiring import port_given
 from opfield.plan import Plan, check_plan, fold, normalize
 from opfield.plan.term import port_text
 from opfield.plugin import Registry
@@ -67,7 +68,7 @@ class Compiled:
             inputs: an envelope for each wire of the plan's input port.
             terms: what running is subject to: who may stop it, and how long each operation may take.
         """
-        given = tuple(each.schema for each in inputs)
+        given = port_given(inputs)
         if given != self.inputs:
             message = f"the plan takes {port_text(self.inputs)}, was given {port_text(given)}"
             return failed(Status.INFRASTRUCTURE_FAILURE, "invalid_input", message)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from opfield.core import Envelope
 from opfield.core.operation import OperationDescriptor, Port
 from opfield.plan import Plan, check_plan, fold, normalize
 
@@ -111,6 +112,14 @@ class _Tracing:
 
     def drop(self, port: Port) -> _Part:
         return _Part(len(port), lambda *_: [])
+
+
+def port_given(inputs: Sequence[Envelope]) -> Port:
+    """Return the schemas of what is given, for what is no envelope words that are none."""
+    return tuple(
+        each.schema if isinstance(each, Envelope) else f"{type(each).__name__}, which is no envelope; see `seal`"
+        for each in inputs
+    )
 
 
 def wiring(plan: Plan, operations: Mapping[str, OperationDescriptor]) -> Wiring:

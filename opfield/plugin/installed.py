@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import Final
 
 from opfield.core.offered import load_offered, offered_names
@@ -18,6 +20,8 @@ def installed_registry() -> Registry:
         PluginError: listing what keeps any of them out; then none is registered.
         DeclarationError: where an entry point cannot be imported, or is no plugin.
     """
-    return Registry().register(
-        *(load_offered(ENTRY_POINTS, name, "plugin", Plugin) for name in offered_names(ENTRY_POINTS))
-    )
+    # What plugins print while they are loaded and their laws are tried is for people, not for who reads the answer.
+    with redirect_stdout(sys.stderr):
+        return Registry().register(
+            *(load_offered(ENTRY_POINTS, name, "plugin", Plugin) for name in offered_names(ENTRY_POINTS))
+        )

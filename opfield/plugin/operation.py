@@ -6,9 +6,9 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from opfield.core import Envelope
+from opfield.core import Envelope, canonical_json, check_label, parse_json
 from opfield.core.cancellation import Cancellation
 from opfield.core.execution import Execution, Observation
 from opfield.core.operation import OperationDescriptor, Port
@@ -18,22 +18,28 @@ from opfield.plan import Plan, primitive
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an operation may ask of its host; a parameter annotated with it is no wire.
+    """What an operation may ask of its host; a parameter annotated with it is no wire."""
 
-    Attributes:
-        observations: what the operation told so far.
-    """
+    _told: list[Observation] = field(default_factory=list)
 
-    observations: list[Observation] = field(default_factory=list)
+    @property
+    def observations(self) -> tuple[Observation, ...]:
+        """What the operation told so far."""
+        return tuple(self._told)
 
     def observe(self, name: str, value: Any) -> None:
         """Tell something noticed; it is kept with the execution, under the operation's id.
 
         Args:
             name: what.
-            value: a JSON value.
+            value: a JSON value, as it is now.
+
+        Raises:
+            IdentityError: where the value has no canonical form.
+            DeclarationError: where the name is none.
         """
-        self.observations.append(Observation(name, value))
+        check_label("name of an observation", name)
+        self._told.append(Observation(name, parse_json(canonical_json(value))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,10 @@ def plan_of(part: Operation | Plan) -> Plan:
     return part.plan if isinstance(part, Operation) else part
 
 
+#: Functions whose call does not run them.
+_LATE: Final = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """What a function's annotations say.
@@ -130,8 +140,11 @@ def ports_of(function: Callable[..., Any], schemas: Mapping[Any, str]) -> Ports:
     try:
         hints = typing.get_type_hints(function, include_extras=True)
         parameters = inspect.signature(function).parameters.values()
+        is_late = any(each(function) for each in _LATE)
     except (NameError, TypeError, ValueError) as error:
         raise DeclarationError(f"the annotations of {name} cannot be read: {error}") from None
+    if is_late:
+        raise DeclarationError(f"{name} gives its values later; an operation is a plain function that returns them")
     problems: list[str] = []
     inputs: list[str] = []
     context = cancellation = None

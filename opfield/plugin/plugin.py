@@ -117,9 +117,13 @@ class Plugin:
         check_label("schema id", id)
         if codec is None and type is None:
             raise DeclarationError(f"schema {id} has neither a type nor a codec; give one")
-        if type is not None and self._types.get(type, id) != id:
+        try:
+            stood_for = self._types.get(type, id)
+        except TypeError:
+            raise DeclarationError(f"schema {id}: {type!r} is no type") from None
+        if type is not None and stood_for != id:
             raise DeclarationError(
-                f"{type!r} stands for {self._types[type]} already; annotate with Annotated[type, {id!r}] instead"
+                f"{type!r} stands for {stood_for} already; annotate with Annotated[type, {id!r}] instead"
             )
         if codec is None:
             check_ordered(id, type)
@@ -191,8 +195,15 @@ class Plugin:
         return define
 
     def law(self, function: Function) -> Function:
-        """Define a law: the function under this decorator takes nothing and yields what it finds wrong."""
-        self.laws.append((function.__name__, function))
+        """Define a law: the function under this decorator takes nothing and yields what it finds wrong.
+
+        Raises:
+            DeclarationError: where it is no function.
+        """
+        name = getattr(function, "__name__", None)
+        if not callable(function) or not isinstance(name, str):
+            raise DeclarationError(f"{function!r} is no law; a law is a function of no parameters")
+        self.laws.append((name, function))
         return function
 
     def plan(self, name: str, plan: Operation | Plan) -> Plan:

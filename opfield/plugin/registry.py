@@ -54,6 +54,9 @@ class Registry:
         Raises:
             PluginError: listing everything that stands in the way, of every plugin.
         """
+        strangers = [type(each).__name__ for each in plugins if not isinstance(each, Plugin)]
+        if strangers:
+            raise PluginError(f"nothing was registered: a {strangers[0]} is no plugin")
         # As they are now: a law that is tried below changes nothing of what is admitted.
         taken = [each.copied() for each in plugins]
         found: list[str] = []
@@ -168,7 +171,7 @@ def _misread(schema: Schema) -> Iterator[str]:
             twice = seal(schema.id, schema.codec.encode(schema.id, again))
             is_same = again == example
             is_same = is_same if isinstance(is_same, bool) else bool(is_same.all())
-        except Exception as error:  # whatever a plugin's codec raises keeps it out
+        except (Exception, SystemExit) as error:  # whatever a plugin's codec raises keeps it out
             yield f"schema {schema.id}, example {ix}: {type(error).__name__}: {error}"
             continue
         if not is_same or twice.digest != envelope.digest:
@@ -178,8 +181,9 @@ def _misread(schema: Schema) -> Iterator[str]:
 def _broken(name: str, law: Any) -> Iterator[str]:
     """Yield what a law finds wrong; a law that cannot be tried does not hold."""
     try:
-        yield from (f"law {name}: {each}" for each in law() or ())
+        told = law() or ()
+        yield from (f"law {name}: {each}" for each in ([told] if isinstance(told, str) else told))
     except OpfieldError as error:
         yield f"law {name}: {error}"
-    except Exception as error:  # whatever a plugin's law raises keeps it out
+    except (Exception, SystemExit) as error:  # whatever a plugin's law raises keeps it out
         yield f"law {name}: {type(error).__name__}: {error}"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from opfield.core import Envelope, Failure, Status, check_envelope, scrub, seal
+from opfield.core import Envelope, Failure, Status, canonical_json, check_envelope, scrub, seal
 from opfield.core.cancellation import Cancellation, CancelledError
 from opfield.core.execution import Execution, Observation
 from opfield.core.operation import Port
@@ -85,13 +85,14 @@ def run_operation(
 class _Attempt:
     """One run of an operation, with what it told and printed so far."""
 
-    __slots__ = ("cancellation", "context", "operation", "printed", "registry", "started")
+    __slots__ = ("cancellation", "context", "elsewhere", "operation", "printed", "registry", "started")
 
     def __init__(self, registry: Registry, operation: Operation, cancellation: Cancellation) -> None:
         self.registry = registry
         self.operation = operation
         self.cancellation = cancellation
         self.context = Context()
+        self.elsewhere: tuple[Observation, ...] = ()
         self.printed = Printed()
         self.started = time.perf_counter()
 
@@ -137,7 +138,7 @@ class _Attempt:
             return self.stopped(error)
         except (Exception, SystemExit) as error:  # whatever a plugin raises, or gives, is data
             return self.broke("exception", _said(error))
-        self.context.observations.extend(done.observations)
+        self.elsewhere = done.observations
         if done.failure is None:
             return replace(done, observations=self.told())
         return self.ended(done.status, done.failure.code, done.failure.message, is_retryable=done.failure.is_retryable)
@@ -163,7 +164,7 @@ class _Attempt:
     def told(self) -> tuple[Observation, ...]:
         """Return what it observed so far, and what it printed."""
         id = self.operation.descriptor.id
-        observed = tuple(replace(each, operation=id) for each in list(self.context.observations))
+        observed = tuple(replace(each, operation=id) for each in (*self.context.observations, *self.elsewhere))
         if not self.printed.size:
             return observed
         return (*observed, Observation("stdout", scrub(self.printed.text()), id))
@@ -196,7 +197,17 @@ def _within(seconds: float, attempt: _Attempt, inputs: Sequence[Envelope]) -> Ex
 
 
 def _checked(registry: Registry, done: Execution, port: Port) -> Execution:
-    """Return an outcome from elsewhere, as a failure where its outputs are not what was declared."""
+    """Return an outcome from elsewhere, as a failure where its outputs are not what was declared.
+
+    Raises:
+        OpfieldError: where it is no outcome, or tells what is no observation.
+    """
+    if not isinstance(done, Execution) or not isinstance(done.failure, Failure | None):
+        raise OpfieldError("it gave what is no outcome")
+    for told in done.observations:
+        if not isinstance(told, Observation) or not isinstance(told.name, str):
+            raise OpfieldError("it told what is no observation")
+        canonical_json(told.value)
     if done.status is not Status.SUCCESS:
         return done if done.failure is not None else replace(done, failure=Failure("unknown", "no failure was told"))
     given = tuple(each.schema for each in done.outputs)

@@ -99,6 +99,7 @@ def test_values_pass_along_wires_and_observations_say_where_they_come_from() -> 
     [
         ("refuse", Status.DOMAIN_FAILURE, "odd", "operation toy.refuse/v1 of plugin toy: odd: 3 is odd"),
         ("break", Status.INFRASTRUCTURE_FAILURE, "exception", "of plugin toy: ZeroDivisionError: "),
+        ("babble", Status.INFRASTRUCTURE_FAILURE, "exception", "of plugin toy: nan is not finite"),
         ("lie", Status.INFRASTRUCTURE_FAILURE, "invalid_output", "of plugin toy: value of toy.word/v1 is no str"),
         ("few", Status.INFRASTRUCTURE_FAILURE, "invalid_output", "declares 2 outputs, its function returned 1 in"),
         ("many", Status.INFRASTRUCTURE_FAILURE, "invalid_output", "declares 2 outputs, its function returned 3 in"),
@@ -138,6 +139,7 @@ def test_an_operation_that_changes_its_input_changes_no_envelope() -> None:
         ([], r"takes \(toy.number/v1\), was given \(\)"),
         ([seal("toy.word/v1", "1")], r"was given \(toy.word/v1\)"),
         ([Envelope("toy.number/v1", 2, number(1).digest)], "it was altered after it was sealed"),
+        ([3], r"was given \(int, which is no envelope; see `seal`\)"),
         ([seal("toy.number/v1", "1")], "payload of toy.number/v1 does not fit int"),
     ],
 )

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from opfield.core import Status, seal
-from opfield.core.execution import Execution
+from opfield.core.execution import Execution, Observation
 from opfield.core.operation import OperationDescriptor, read_descriptor
 from opfield.errors import DeclarationError, ProtocolError
 from opfield.interpret import execute
@@ -143,11 +143,13 @@ def test_a_worker_that_misbehaves_is_an_outcome_that_names_the_plugin(name: str,
 
 
 def test_a_worker_that_talks_out_of_turn_is_found_at_the_next_call(tmp_path: Path) -> None:
-    with worker(tmp_path, "done(); done(); time.sleep(1)") as host:
+    with worker(tmp_path, "done(); time.sleep(0.1); done()") as host:
         registry = proxied(host)
         assert run(registry, "next").status is Status.SUCCESS
-        done = run(registry, "next", 2)
-        assert done.status is Status.INFRASTRUCTURE_FAILURE
+        time.sleep(0.5)
+        done = run(registry, "next")  # the second answer is one to this request, too
+        assert done.failure is not None
+        assert "talked out of turn" in done.failure.message
 
 
 def test_a_worker_that_answers_well_is_believed(tmp_path: Path) -> None:
@@ -322,6 +324,22 @@ def test_an_operation_here_that_answers_envelopes_is_checked_alike() -> None:
     done = run(registry, "next")
     assert done.failure is not None
     assert done.failure.code == "invalid_output"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        3,
+        Execution(Status.SUCCESS, (), ("seen",)),  # type: ignore[arg-type]  # a lie
+        Execution(Status.SUCCESS, (), (Observation("seen", float("nan")),)),
+        Execution(Status.DOMAIN_FAILURE, failure="bad"),  # type: ignore[arg-type]  # a lie
+    ],
+)
+def test_an_answer_that_is_no_outcome_is_a_failure(answer: Any) -> None:
+    liar = Operation(ECHO, lambda n: n, None, lambda *_: answer)
+    done = run(Registry().register(Plugin(served.manifest, served.schemas, [liar])), "next")
+    assert done.failure is not None
+    assert done.failure.message.startswith("operation served.next/v1 of plugin served: ")
 
 
 @pytest.mark.parametrize(

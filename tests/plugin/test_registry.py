@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -75,11 +76,29 @@ BREAKS: dict[str, tuple[Callable[[Plugin], object], str]] = {
         lambda each: each.schema("toy.odd/v1", codec=TypeCodec(int), examples=("3",)),
         "schema toy.odd/v1, example 0: IdentityError: value of toy.odd/v1 is no int",
     ),
+    "a law that ends the process": (lambda each: each.law(_exiting), "law _exiting: SystemExit: 3"),
+    "a law that answers a text": (lambda each: each.law(_saying), "law _saying: all is wrong"),
     "a plan of nothing known": (
         lambda each: each.plan("lost", Plan("primitive", (), (), "toy.lost/v1")),
         "plan lost, plan: unknown operation 'toy.lost/v1'",
     ),
 }
+
+
+async def _later(n: Number) -> Number:
+    return n
+
+
+def _one_by_one(n: Number) -> Iterator[Number]:
+    yield n
+
+
+def _exiting() -> list[str]:
+    sys.exit(3)
+
+
+def _saying() -> Any:
+    return "all is wrong"
 
 
 def _far(n: Number) -> Annotated[int, "toy.numbre/v1"]:
@@ -104,6 +123,16 @@ def test_what_keeps_a_plugin_out_is_told_and_leaves_the_registry_as_it_was(name:
         registry.register(plugin)
     assert message in str(raised.value)
     assert registry == Registry()
+
+
+def test_what_is_no_plugin_no_law_and_no_type_is_refused() -> None:
+    stranger: Any = 3
+    with pytest.raises(PluginError, match="a int is no plugin"):
+        Registry().register(toy(), stranger)
+    with pytest.raises(DeclarationError, match="3 is no law"):
+        toy().law(stranger)
+    with pytest.raises(DeclarationError, match=r"schema toy.x/v1: \{\} is no type"):
+        toy().schema("toy.x/v1", {})
 
 
 def test_every_fault_of_every_plugin_is_told_at_once() -> None:
@@ -164,6 +193,8 @@ def test_a_registry_has_one_identity_however_its_plugins_came() -> None:
     [
         (lambda n: n, "n has no annotation, which names no schema"),
         (len, "names no schema"),
+        (_later, "_later gives its values later"),
+        (_one_by_one, "_one_by_one gives its values later"),
         (lambda *values: values, "values takes any number of values, but a port has a fixed number"),
     ],
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from pydantic import BaseModel
 from opfield.core import seal
 from opfield.errors import DeclarationError, PluginError
 from opfield.interpret import execute
-from opfield.plugin import Effect, JsonCodec, Plugin, Registry
+from opfield.plugin import Effect, JsonCodec, Plugin, Registry, installed_registry
 from tests.plugin.toy import toy
 
 Left = Annotated[int, "left.number/v1"]
@@ -127,3 +128,40 @@ def test_a_schema_id_has_one_meaning() -> None:
         registry.register(other)
     with pytest.raises(PluginError, match=r"schema toy\.number/v1 is registered already"):
         Registry().register(toy(), other)
+
+
+def _trying() -> list[str]:
+    print("tried")
+    return []
+
+
+def _printing() -> Plugin:
+    print("loaded")
+    plugin = toy()
+    plugin.law(_trying)
+    return plugin
+
+
+def _exiting() -> Plugin:
+    sys.exit(0)
+
+
+class _Point:
+    """An entry point, as far as one is asked for."""
+
+    def __init__(self, load: Callable[[], Plugin]) -> None:
+        self.name, self.load = "toy", load
+
+
+def test_what_a_plugin_prints_while_it_is_loaded_and_tried_is_no_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("opfield.core.offered._points", lambda _: (_Point(_printing),))
+    assert list(installed_registry().manifests) == ["toy"]
+    assert capsys.readouterr() == ("", "loaded\ntried\n")
+
+
+def test_a_plugin_that_ends_the_process_while_it_is_loaded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("opfield.core.offered._points", lambda _: (_Point(_exiting),))
+    with pytest.raises(DeclarationError, match="plugin 'toy' cannot be loaded: SystemExit: 0"):
+        installed_registry()

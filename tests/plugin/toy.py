@@ -52,6 +52,11 @@ def toy() -> Plugin:
     def refuse(n: Number) -> Number:
         raise of.DomainFailure("odd", f"{n} is odd")
 
+    @plugin.operation("toy.babble/v1")
+    def babble(n: Number, context: Context) -> Number:
+        context.observe("seen", float("nan"))
+        return n
+
     @plugin.operation("toy.break/v1")
     def broken(n: Number) -> Number:
         return n // 0
