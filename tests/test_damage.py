@@ -127,8 +127,10 @@ def test_no_number_is_shown_that_no_record_vouches_for_and_resume_brings_all_of_
 
 
 def test_a_campaign_whose_ledger_is_gone_is_missed(root: Path, capfd: Capture) -> None:
-    lost = root / "events" / partition(campaign_of(root))
+    campaign_id = campaign_of(root)
+    lost = root / "events" / partition(campaign_id)
     shutil.rmtree(lost)
+    assert f"events/{lost.name}" in as_html(Board(root, patience_s=60).view(Address.of({"campaign": campaign_id})))
     for words in (["compare"], ["report", "small"], ["export", "cells"], ["audit", "--json"]):
         capfd.readouterr()
         assert invoke([*words, "--warehouse", str(root)]) == 1, words

@@ -21,6 +21,7 @@ from opfield.dashboard.listing import PAGE_ROWS, Listing, campaign_mark
 from opfield.dashboard.snapshot import Row, Snapshot, first_event_row, take
 from opfield.errors import OpfieldError, UnknownNameError, WarehouseError, unknown_name
 from opfield.warehouse.contract import TABLE_NAMES
+from opfield.warehouse.files import check_ledgers
 from opfield.warehouse.ledger import Event
 from opfield.warehouse.lock import holder_of
 from opfield.warehouse.store import default_root, open_store
@@ -103,7 +104,9 @@ class Board:
                 return View(address, "campaigns", mark, self._campaigns(address))
             campaign_id = self.listing.campaign_id(address.campaign)
         except OpfieldError as error:
-            return View(address, "problem", mark, {"problem": str(error), "findings": []})
+            # A campaign whose ledger is gone is known by nothing but its records.
+            findings = [each.as_json() for each in check_ledgers(self.root)]
+            return View(address, "problem", mark, {"problem": str(error), "findings": findings})
         try:
             with self._lock, findings_told(self.root, campaign_id, "page"):
                 told = self._told(address, campaign_id)
