@@ -46,6 +46,8 @@ class Parametric:
         _check_count("parameters", self.parameters, parameters)
         _check_count("wires", self.inputs, values)
         given = self.function(tuple(parameters), tuple(values))
+        if not isinstance(given, tuple | list):
+            raise DeclarationError(f"a map gives a tuple of values for its outputs, not a {type(given).__name__}")
         _check_count("outputs", self.outputs, given)
         return tuple(given)
 
@@ -72,7 +74,9 @@ def parametric(
     Raises:
         DeclarationError: where a name or schema is none.
     """
-    for what, texts in (("parameter", names), ("schema", (*inputs, *outputs))):
+    for what, texts in (("parameter", names), ("schema", inputs), ("schema", outputs)):
+        if isinstance(texts, str):
+            raise DeclarationError(f"names of a map are lists, not one text; write [{texts!r}]")
         for text in texts:
             check_label(what, text)
     return Parametric(tuple(names), tuple(inputs), tuple(outputs), function)

@@ -84,3 +84,11 @@ def test_what_does_not_fit_is_refused() -> None:
         compose(add, parametric([], ["word"], [], lambda *_: ()))
     with pytest.raises(DeclarationError, match="use `unit`"):
         compose()
+
+
+def test_a_map_that_gives_no_tuple_and_names_that_are_one_text_are_refused() -> None:
+    nothing: Any = lambda *_: None  # noqa: E731  what no annotation allows
+    with pytest.raises(DeclarationError, match="not a NoneType"):
+        parametric([], ["x"], ["x"], nothing).run([], [1])
+    with pytest.raises(DeclarationError, match="not one text"):
+        parametric("abc", ["x"], ["x"], nothing)

@@ -159,6 +159,8 @@ def field(
     name = id or named(key)
 
     def get(whole: dict[str, Any]) -> Any:
+        if not isinstance(whole, dict):
+            raise RefusedPutError(f"optic {name!r} finds no object but a {type(whole).__name__}")
         if key not in whole:
             raise RefusedPutError(
                 f"optic {name!r} finds no member {key!r}; known: {', '.join(map(str, whole)) or 'none'}"

@@ -38,6 +38,8 @@ class Distribution(Generic[Outcome]):
         Raises:
             DeclarationError: where the weights are none, or do not add up to 1.
         """
+        if not all(isinstance(weight, Fraction | int) for weight in self.weights.values()):
+            raise DeclarationError("probabilities are fractions, so that they add up exactly; see `distribution`")
         kept = {outcome: weight for outcome, weight in self.weights.items() if weight}
         if any(weight < 0 for weight in kept.values()) or sum(kept.values()) != 1:
             raise DeclarationError("probabilities are fractions of at least 0 that add up to 1; see `distribution`")

@@ -155,6 +155,14 @@ def test_the_name_of_fields_tells_any_two_sets_of_members_apart(left: list[str],
     assert (fields(left).id == fields(right).id) == (set(left) == set(right))
 
 
+@pytest.mark.parametrize("whole", [3, None, "ab", ["b"]])
+def test_what_is_no_object_has_no_member(whole: Any) -> None:
+    inside = compose(field("a"), field("b"))
+    for touch in (lambda: inside.get({"a": whole}), lambda: inside.put({"a": whole}, 1)):
+        with pytest.raises(RefusedPutError, match=f"optic 'b' finds no object but a {type(whole).__name__}"):
+            touch()
+
+
 def test_fields_needs_a_member() -> None:
     with pytest.raises(DeclarationError, match="name at least one"):
         fields([])

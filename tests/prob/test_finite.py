@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -100,6 +101,12 @@ def test_masses_that_are_none_are_refused(bad: dict[str, float]) -> None:
         distribution(bad)
     with pytest.raises(DeclarationError, match="add up to 1"):
         Distribution({"a": Fraction(1, 2)})
+
+
+@pytest.mark.parametrize("weight", [1.0, "1"])
+def test_weights_that_are_not_exact_are_refused(weight: Any) -> None:
+    with pytest.raises(DeclarationError, match="probabilities are fractions, so that they add up exactly"):
+        Distribution({"a": weight})
 
 
 def test_a_function_is_a_kernel_that_is_certain() -> None:
