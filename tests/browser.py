@@ -11,9 +11,12 @@ from playwright.sync_api import Browser, sync_playwright
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start Debian's Chromium once; pages that a test opens are its own to close."""
+    """Start Debian's Chromium once a file; pages that a test opens are its own to close.
+
+    No longer than that: while it runs, an event loop turns in this thread, and no other may be started.
+    """
     if CHROMIUM is None:
         pytest.skip("Chromium, which shows the pages, is not installed")
     with sync_playwright() as play:
