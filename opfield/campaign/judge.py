@@ -22,6 +22,7 @@ TELLING: Final = (
     "counted",
     "shown",
     "plain",
+    "change_in_words",
     "scope_in_words",
     "in_words",
     "named_candidates",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from opfield.campaign.damage import undamaged
 from opfield.campaign.judge import awaited_reviews, connect_judging, judging_views
 from opfield.campaign.reducer import fold
+from opfield.cli.questions import CONTENDERS, DECISIONS, DISAGREEING, EXPECTED, FAILURES, OLDER, STRONGEST
 from opfield.cli.render import cell, out, plural, print_json, print_table, say, short
 from opfield.errors import OpfieldError
 from opfield.warehouse.lock import holder_of
@@ -45,126 +46,6 @@ _READ: Final = ("campaigns", "decisions", "coverage", "comparisons", "selection"
 #: Views that say how sure a selection is; a campaign that is judged by older ones lacks them.
 _CAVEATS: Final = ("contenders", "shrinkage")
 
-_DECISIONS: Final = """
-select
-    candidates.label as candidate,
-    decisions.decision,
-    decisions.gate as deciding_gate,
-    comparisons.metric,
-    comparisons.baseline_mean,
-    comparisons.candidate_mean,
-    comparisons.mean_delta as oriented_change,
-    comparisons.ci_low,
-    comparisons.ci_high,
-    comparisons.method,
-    comparisons.smallest_effect,
-    comparisons.pairs,
-    coverage.expected_pairs,
-    coverage.complete_pairs as pairs_with_cells,
-    coverage.is_whole,
-    decisions.message,
-    decisions.score,
-    decisions.candidate_id,
-from decisions
-inner join campaigns using (campaign_id)
-inner join candidates using (campaign_id, candidate_id)
-left join coverage using (campaign_id, candidate_id)
-left join comparisons
-    on comparisons.campaign_id = decisions.campaign_id
-    and comparisons.candidate_id = decisions.candidate_id
-    -- Without a preference the metric that was declared first, as on every page.
-    and comparisons.metric = coalesce(campaigns.preference, (select arg_min(metric, metric_ix) from metrics))
-order by candidates.label
-"""
-
-
-_FAILURES: Final = """
-with examples as (
-    select
-        status,
-        failure_code,
-        min(failure_message) as example,
-    from cells
-    group by all
-)
-select
-    failures.status,
-    failures.failure_code,
-    sum(failures.cells)::bigint as cells,
-    min(examples.example) as example,
-from failures
-left join examples
-    on examples.status = failures.status and examples.failure_code is not distinct from failures.failure_code
-where failures.status <> 'success'
-group by all
-order by all
-"""
-
-_EXPECTED: Final = "select expected_score from shrinkage semi join selection on candidate_id = selected_id"
-
-#: What an older view of comparisons does not say, and what stands for it.
-_OLDER: Final = (
-    "comparisons.method,\n    comparisons.smallest_effect,",
-    "null as method,\n    null::double as smallest_effect,",
-)
-
-_CONTENDERS: Final = """
-select
-    label,
-    difference,
-    ci_low,
-    ci_high,
-from contenders
-where not is_selected and is_separated is not true
-order by difference, label
-"""
-
-#: Decisions and selection that the ledger records otherwise than the views compute them now.
-_DISAGREEING: Final = """
-with recorded as (
-    select
-        type,
-        json_extract_string(payload, '$.candidate_id') as candidate_id,
-        json_extract_string(payload, if(type = 'decision.recorded', '$.decision', '$.selected')) as recorded,
-    from events
-    where type in ('decision.recorded', 'campaign.completed')
-)
-select
-    if(recorded.type = 'decision.recorded', 'decision', 'selection') as figure,
-    candidates.label as candidate,
-    coalesce(recorded_labels.label, recorded.recorded) as recorded,
-    coalesce(found_labels.label, decisions.decision) as found,
-from recorded
-cross join campaigns
-left join decisions on recorded.type = 'decision.recorded' and decisions.candidate_id = recorded.candidate_id
-left join selection on recorded.type = 'campaign.completed'
-left join candidates on candidates.candidate_id = recorded.candidate_id
-left join candidates as recorded_labels
-    on recorded.type = 'campaign.completed' and recorded_labels.candidate_id = recorded.recorded
-left join candidates as found_labels on found_labels.candidate_id = selection.selected_id
-where recorded.recorded is distinct from coalesce(selection.selected_id, decisions.decision)
-order by figure, candidate
-"""
-
-_STRONGEST: Final = """
-select
-    candidates.label,
-    deltas.case_id,
-    deltas.repeat,
-    deltas.metric,
-from deltas
-inner join candidates using (campaign_id, candidate_id)
-where deltas.metric = coalesce($preference, deltas.metric)
-order by
-    deltas.candidate_id = $selected desc nulls last,
-    abs(deltas.delta) desc nulls last,
-    deltas.metric,
-    candidates.label,
-    deltas.case_id,
-    deltas.repeat
-limit 1
-"""
-
 
 def read_strongest(root: Path, verdict: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the pair that changed most, of the selected candidate where there is one; None without pairs."""
@@ -174,7 +55,7 @@ def read_strongest(root: Path, verdict: Mapping[str, Any]) -> dict[str, Any] | N
         "selected": (verdict["selection"] or {}).get("selected_id"),
     }
     with closing(connect_judging(root, campaign_id, _started(root, campaign_id), ["deltas"])) as con:
-        rows = read_rows(con, _STRONGEST, asked)
+        rows = read_rows(con, STRONGEST, asked)
     return rows[0] if rows else None
 
 
@@ -199,17 +80,18 @@ def verdict_rows(con: duckdb.DuckDBPyConnection, views: ViewSet) -> dict[str, An
     conclusion = read_rows(con, "from conclusions")[0]
     is_selected = bool(selection) and selection[0]["outcome"] == "selected"
     has_caveats = is_selected and all(each in known for each in _CAVEATS)
-    expected = read_rows(con, _EXPECTED) if has_caveats else []
+    expected = read_rows(con, EXPECTED) if has_caveats else []
     return {
         "campaign": campaign,
         "pending": read_rows(con, "select count(*) as pending from pending")[0]["pending"],
-        "failures": read_rows(con, _FAILURES),
-        "decisions": read_rows(con, _DECISIONS if has_effects else _DECISIONS.replace(*_OLDER)),
+        "failures": read_rows(con, FAILURES),
+        "decisions": read_rows(con, DECISIONS if has_effects else DECISIONS.replace(*OLDER)),
         "selection": selection[0] if selection else None,
         "conclusion": {each: conclusion[each] for each in ("standing", "reason", "message", "remedy")},
         "expected_score": expected[0]["expected_score"] if expected else None,
-        "contenders": read_rows(con, _CONTENDERS) if has_caveats else [],
-        "disagreeing": read_rows(con, _DISAGREEING) if campaign["state"] == "completed" else [],
+        "is_lucky": bool(expected) and expected[0]["is_lucky"],
+        "contenders": read_rows(con, CONTENDERS) if has_caveats else [],
+        "disagreeing": read_rows(con, DISAGREEING) if campaign["state"] == "completed" else [],
     }
 
 
@@ -424,7 +306,7 @@ def _caveats(verdict: dict[str, Any]) -> list[str]:
             "the table's intervals do not know that"
         )
     score = (verdict["selection"] or {}).get("score") if campaign["state"] == "completed" else None
-    if score is not None and verdict["expected_score"] is not None and verdict["expected_score"] < score:
+    if score is not None and verdict["is_lucky"]:
         again = cell(verdict["expected_score"]) if verdict["expected_score"] > 0 else "nothing"
         lines.append(f"of that {again} is to be expected again: the best of several is lucky too")
     near = verdict["contenders"] if score is not None else []

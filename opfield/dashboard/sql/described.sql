@@ -3,14 +3,7 @@
 with changed as (
     select
         count(*) as changed,
-        list(
-            case
-                when candidate_value is null then format('{} left out (was {})', shown(field, 80), plain(baseline_value))
-                when baseline_value is null then format('{} = {} (new)', shown(field, 80), plain(candidate_value))
-                else format('{} = {} (was {})', shown(field, 80), plain(candidate_value), plain(baseline_value))
-            end
-            order by field
-        )[:12] as changes,
+        list(change_in_words(field, baseline_value, candidate_value) order by field)[:12] as changes,
     from spec_changes
     where candidate_id = getvariable('asked_candidate')
 )
