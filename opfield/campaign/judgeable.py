@@ -6,7 +6,6 @@ The views say what is wrong with a gate as it is declared; here they are asked b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
 from datetime import datetime
 from typing import Any, Final
 
@@ -15,7 +14,8 @@ import duckdb
 from opfield.core import canonical_json
 from opfield.errors import DeclarationError
 from opfield.warehouse import ledger
-from opfield.warehouse.contract import arrow_schema, load_contract, projection_query
+from opfield.warehouse.contract import load_contract, projection_query
+from opfield.warehouse.memory import scratch_catalogue
 from opfield.warehouse.views import ViewSet
 
 #: Relations that say of a gate why it cannot be judged as declared.
@@ -40,7 +40,7 @@ def check_judgeable(campaign_id: str, started: Mapping[str, Any], views: ViewSet
         return
     told = " union all ".join(f"select campaign_id, gate_ix, problem from {each}" for each in asked)
     query = f"select name, problem from policy_gates inner join ({told}) using (campaign_id, gate_ix) order by gate_ix"
-    with closing(duckdb.connect()) as con:
+    with scratch_catalogue() as con:
         _install(con, campaign_id, started, views, (*asked, "policy_gates"))
         refused = [(name, problem) for name, problem in con.execute(query).fetchall() if problem is not None]
     if refused:
@@ -55,9 +55,7 @@ def _install(
     views: ViewSet,
     names: tuple[str, ...],
 ) -> None:
-    """Create the relations over a ledger that holds the first event alone."""
-    import pyarrow as pa
-
+    """Create the relations, each computed at once, over a ledger that holds the first event alone."""
     event = {
         "campaign_id": campaign_id,
         "sequence": 1,
@@ -68,12 +66,13 @@ def _install(
         "payload": canonical_json(started).decode(),
         "digest": "",
     }
-    con.register("segment", pa.Table.from_pylist([event], schema=arrow_schema("events")))
     contracts = load_contract()
-    rows = {"events": "segment", "metrics": f"({projection_query(contracts['metrics'])})"}
-    for table in contracts:
-        con.register(f"empty_{table}", arrow_schema(table).empty_table())
-        con.execute(f"create table {table} as from {rows.get(table, f'empty_{table}')}")
+    for table in contracts.values():
+        con.execute(table.ddl[0])
+    members = ", ".join(event)
+    con.execute(f"insert into events ({members}) values ({', '.join(f'${each}' for each in event)})", event)
+    con.execute("create view segment as from events")
+    con.execute(f"insert into metrics by name {projection_query(contracts['metrics'])}")
     for name in views.ordered(views.closure(names)):
         relation = views.named[name]
-        con.execute(relation.sql if relation.is_macro else f"create view {name} as {relation.sql}")
+        con.execute(relation.sql if relation.is_macro else f"create table {name} as {relation.sql}")

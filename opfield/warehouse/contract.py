@@ -26,6 +26,10 @@ TABLE_NAMES = ("events", "cells", "measurements", "cases", "candidates", "metric
 PRACTICE_TABLE_NAMES = ("runs", "operator_results", "bindings", "admissions")
 """The tables of the run-binding boundary, which belong to no campaign, each after those that its rows speak of."""
 
+_COMMENT = re.compile(
+    r"comment\s+on\s+(?:table|column)\s+(?P<what>[\w.]+)\s+is\s+'(?P<text>(?:[^']|'')*)'\s*;?", re.IGNORECASE
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -106,24 +110,33 @@ def projection_query(table: TableContract) -> str:
     return _selected(table.projection_sql)
 
 
-@cache
 def arrow_schema(table: str) -> pa.Schema:
     """Return the Arrow schema of `table`, as DuckDB derives it from the contract.
 
     Raises:
         UnknownNameError: No contract bears this name.
     """
+    schemas = _arrow_schemas(table in PRACTICE_TABLE_NAMES)
+    if table not in schemas:
+        raise unknown_name("table", table, schemas)
+    return schemas[table]
+
+
+@cache
+def _arrow_schemas(are_of_practice: bool) -> dict[str, pa.Schema]:
+    """Return the schemas of all tables of one kind, which takes as long as that of one."""
     import pyarrow as pa
 
-    contract = load_practice_contract() if table in PRACTICE_TABLE_NAMES else load_contract()
-    if table not in contract:
-        raise unknown_name("table", table, contract)
+    schemas = {}
     with scratch_catalogue() as scratch:
-        for statement in contract[table].ddl:
-            scratch.execute(statement)
-        schema = scratch.sql(f"select * from {table} limit 0").to_arrow_table().schema
-    is_nullable = {column.name: column.is_nullable for column in contract[table].columns}
-    return pa.schema([field.with_nullable(is_nullable[field.name]) for field in schema])
+        for table in (load_practice_contract() if are_of_practice else load_contract()).values():
+            for statement in table.ddl:
+                if not _COMMENT.fullmatch(statement):
+                    scratch.execute(statement)
+            fields = scratch.sql(f"select * from {table.name} limit 0").to_arrow_table().schema
+            is_nullable = {column.name: column.is_nullable for column in table.columns}
+            schemas[table.name] = pa.schema([field.with_nullable(is_nullable[field.name]) for field in fields])
+    return schemas
 
 
 @cache
@@ -145,23 +158,29 @@ def _read_table(scratch: duckdb.DuckDBPyConnection, path: Path, is_of_events: bo
     statements = scratch.extract_statements(path.read_text(encoding="utf-8"))
     ddl = tuple(each.query.strip() for each in statements if each.type != duckdb.StatementType.INSERT)
     inserts = [each.query.strip() for each in statements if each.type == duckdb.StatementType.INSERT]
+    # Comments are taken as they are written: storing one costs DuckDB more than all else here together.
+    said = {statement: _COMMENT.fullmatch(statement) for statement in ddl}
     for statement in ddl:
-        scratch.execute(statement)
-    comments = scratch.execute(
-        "select comment from duckdb_tables() where table_name = ? and database_name = current_database()", [path.stem]
-    ).fetchone()
-    if comments is None:
-        raise WarehouseError(f"{path} does not create a table named {path.stem!r}; name the table after its file")
+        if not said[statement]:
+            scratch.execute(statement)
     columns = scratch.execute(
-        "select column_name, data_type, is_nullable, comment from duckdb_columns() where table_name = ? "
+        "select column_name, data_type, is_nullable from duckdb_columns() where table_name = ? "
         "and database_name = current_database() order by column_index",
         [path.stem],
     ).fetchall()
+    if not columns:
+        raise WarehouseError(f"{path} does not create a table named {path.stem!r}; name the table after its file")
+    comments = {each["what"]: each["text"].replace("''", "'") for each in said.values() if each}
+    unknown = comments.keys() - {path.stem, *(f"{path.stem}.{name}" for name, *_ in columns)}
+    if unknown:
+        raise WarehouseError(f"{path} comments on {min(unknown)!r}, which it does not create")
     projection = _without_comment(inserts[0]) if inserts else None
     return TableContract(
         name=path.stem,
-        columns=tuple(Column(name, kind, bool(null), comment or "") for name, kind, null, comment in columns),
-        comment=comments[0] or "",
+        columns=tuple(
+            Column(name, kind, bool(null), comments.get(f"{path.stem}.{name}", "")) for name, kind, null in columns
+        ),
+        comment=comments.get(path.stem, ""),
         projection_sql=projection,
         ddl=ddl,
         event_types=frozenset()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import orjson
 
 from opfield.errors import WarehouseError
+from opfield.warehouse.locate import sql_folder
 from opfield.warehouse.memory import connect_memory
 
 _TOKEN = re.compile(
@@ -28,6 +30,8 @@ _TAKES = re.compile(r"\s*\w+(\s*,\s*\w+)*\s*")
 _WORDLIKE = re.compile(r"""[\w.'"$]""")
 _SEPARATE = frozenset("(),;[]{}")
 
+#: File of the `sql` folder that says what each statement reads; `python -m scripts.reads` writes it.
+READS: Final = "reads.json"
 #: What a statement reads: relations and functions.
 _Names = tuple[frozenset[str], frozenset[str]]
 _MOST_KEPT: Final = 2048
@@ -165,24 +169,61 @@ def names_read(sql: str) -> tuple[frozenset[str], frozenset[str]]:
     """
     read_ahead([sql])
     # What could not be kept is parsed again, for the error that says why.
-    return _kept[sql] if sql in _kept else _names(parsed(_as_query(sql)))
+    return _kept[sql] if sql in _kept else parsed_names(sql)
+
+
+def parsed_names(sql: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what `names_read` does, parsing the text now.
+
+    Raises:
+        WarehouseError: DuckDB cannot parse the text.
+    """
+    return _names(parsed(_as_query(sql)))
 
 
 def read_ahead(statements: Iterable[str]) -> None:
-    """Parse SELECTs and macros at once, which takes half the time of parsing each when `names_read` asks for it."""
+    """Parse SELECTs and macros at once, which takes half the time of parsing each when `names_read` asks for it.
+
+    Those that this opfield ships were parsed when it was made: `sql/reads.json` says what each reads, by the digest of
+    its text.
+    """
     new = [each for each in dict.fromkeys(statements) if each not in _kept]
     if not new:
         return
     if len(_kept) > _MOST_KEPT:
         _kept.clear()
+    found = {each: _shipped().get(statement_digest(each)) for each in new}
+    _kept.update({each: names for each, names in found.items() if names is not None})
+    unknown = [each for each, names in found.items() if names is None]
+    if unknown:
+        _parse(unknown)
+
+
+def statement_digest(sql: str) -> str:
+    """Return the name under which `sql/reads.json` keeps what a SELECT or macro reads."""
+    return hashlib.sha256(sql.encode()).hexdigest()
+
+
+@cache
+def _shipped() -> Mapping[str, _Names]:
+    """Return what the relations of this opfield read, by the digest of their text; nothing where that was not kept."""
+    try:
+        told = orjson.loads((sql_folder() / READS).read_bytes())
+    except FileNotFoundError:
+        return {}
+    return {each["digest"]: (frozenset(each["relations"]), frozenset(each["functions"])) for each in told.values()}
+
+
+def _parse(statements: list[str]) -> None:
+    """Keep what these statements read, those left out that DuckDB cannot parse."""
     # Without what has its default, the answer is a quarter shorter and as telling.
     query = (
         "select json_serialize_sql(sql, skip_default := true, skip_empty := true, skip_null := true) "
         "from (select unnest($1::varchar[]) as sql)"
     )
     with connect_memory() as parser:
-        rows = parser.execute(query, [[_as_query(each) for each in new]]).fetchall()
-    for statement, (text,) in zip(new, rows, strict=True):
+        rows = parser.execute(query, [[_as_query(each) for each in statements]]).fetchall()
+    for statement, (text,) in zip(statements, rows, strict=True):
         told = orjson.loads(text)
         if not told["error"]:
             _kept[statement] = _names(told["statements"])

@@ -4,11 +4,18 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
 from opfield.errors import UnknownNameError, WarehouseError
-from opfield.warehouse.contract import TABLE_NAMES, arrow_schema, load_contract, projection_query
+from opfield.warehouse.contract import (
+    TABLE_NAMES,
+    arrow_schema,
+    load_contract,
+    load_practice_contract,
+    projection_query,
+)
 from opfield.warehouse.locate import contract_folder
 
 
@@ -47,6 +54,23 @@ def test_a_missing_or_misnamed_contract_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "events.sql").write_text("create table happenings (x integer);")
     with pytest.raises(WarehouseError, match="does not create a table named 'events'"):
         load_contract(tmp_path)
+
+
+def test_a_comment_on_what_a_file_does_not_create_is_named(tmp_path: Path) -> None:
+    (tmp_path / "events.sql").write_text("create table events (x integer); comment on column events.y is 'Why.';")
+    with pytest.raises(WarehouseError, match=r"events\.sql comments on 'events\.y'"):
+        load_contract(tmp_path)
+
+
+def test_comments_are_what_the_engine_would_keep() -> None:
+    con = duckdb.connect()
+    for table in (load_contract() | load_practice_contract()).values():
+        for statement in table.ddl:
+            con.execute(statement)
+        kept = con.execute("select column_name, comment from duckdb_columns() where table_name = ?", [table.name])
+        assert dict(kept.fetchall()) == {each.name: each.comment for each in table.columns}
+        kept = con.execute("select comment from duckdb_tables() where table_name = ?", [table.name])
+        assert kept.fetchall() == [(table.comment,)]
 
 
 def test_projections_tell_which_events_they_read() -> None:
