@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -25,9 +25,12 @@ from opfield.prob import Seed, coordinate_seed, read_seed
 from opfield.warehouse import ledger
 from opfield.warehouse.lock import Locking, hold
 from opfield.warehouse.notebook import facts_html
-from opfield.warehouse.session import connect_snapshot
-from opfield.warehouse.snapshot import install_kept
-from opfield.warehouse.views import JUDGING, ViewSet
+from opfield.warehouse.session import take_snapshot
+from opfield.warehouse.snapshot import Snapshot
+from opfield.warehouse.views import JUDGING
+
+#: What is done with a verdict in the snapshot that computed it, once it is recorded.
+Look = Callable[[Snapshot], None]
 
 #: State of a campaign whose every cell is there and which only people can decide.
 AWAITING_REVIEW: Final = "awaiting_review"
@@ -58,19 +61,6 @@ class Outcome:
 
     def _repr_html_(self) -> str:
         return facts_html("outcome", asdict(self))
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What is read of a verdict in the snapshot that computed it, so that showing it does not compute it again.
-
-    Attributes:
-        names: relations to be there beside those that judge; the ones that a campaign's own views lack are left out.
-        read: reads them, once the verdict is recorded; given the connection and the views that it answers.
-    """
-
-    names: Collection[str]
-    read: Callable[[duckdb.DuckDBPyConnection, ViewSet], None]
 
 
 def outcome_of(writer: CampaignWriter, state: str, reason: str, appended: int, pending: int) -> Outcome:
@@ -104,7 +94,7 @@ def finish(writer: CampaignWriter, *, without_review: bool = False, look: Look |
     Args:
         writer: the campaign.
         without_review: decide with the reviews there are.
-        look: what else is to be read of the verdict, where the campaign is completed.
+        look: what reads the verdict where the campaign is completed, so that showing it does not compute it again.
 
     Returns:
         Whose review is awaited and how to give it, in words; empty where the campaign is completed.
@@ -120,17 +110,16 @@ def finish(writer: CampaignWriter, *, without_review: bool = False, look: Look |
         writer.flush()
     views = judging_views(writer.root, writer.campaign_id, state.started)
     results = [name for name in (*AFTERWARDS, *VERDICT_RESULTS) if name in views.named]
-    known = views.closure({*JUDGING, *results}).keys()
-    with closing(connect_snapshot(writer.root, writer.campaign_id, known, views)) as con:
+    snapshot = take_snapshot(writer.root, writer.campaign_id, {*JUDGING, *results}, views)
+    with closing(snapshot.con) as con:
         awaited = _record_verdict(writer, con, without_review=without_review)
         if not awaited:
             # The verdict is an event by now, and what tells the campaign's state has to know it.
-            asked = views.closure(views.named.keys() & set(look.names if look else ())).keys()
-            later = views.named.keys() & set(AFTERWARDS)
-            install_kept(con, writer.root, writer.campaign_id, views, later | (asked - known), {})
+            snapshot.list_files()
+            snapshot.ask_again(AFTERWARDS)
             lay_out_verdict(writer, con, results)
             if look:
-                look.read(con, views)
+                look(snapshot)
     return awaited
 
 

@@ -60,15 +60,17 @@ class CampaignWriter:
         # The state before the projections: without a lock another writer may publish in between, and then the views
         # know more cells than the state, never fewer, so that nothing accepted counts as pending.
         self.state: CampaignState = load_state(root, campaign_id)
-        self._con = duckdb.connect(config={"threads": 1})
-        catch_up(self._con, root, campaign_id, self._read_artifacts)
+        # One thread publishes, in order; it opens its database while the first events are accepted.
+        self._publisher = ThreadPoolExecutor(1, thread_name_prefix="opfield-publisher")
+        self._opening = self._publisher.submit(duckdb.connect, config={"threads": 1})
+        if self.state.sequence:
+            catch_up(self._opening.result(), root, campaign_id, self._read_artifacts)
         # Two openings never publish under one fence: whoever publishes first takes the other's slot.
         self._fence = self.state.fence + 1
         self._checkpointed = self.state.sequence
         self._waiting: list[Event] = []
         self._retained: list[Artifact] = []
         self._first_waited = 0.0
-        self._publisher = ThreadPoolExecutor(1, thread_name_prefix="opfield-publisher")
         self._publications: list[Future[None]] = []
         self._failure: BaseException | None = None
         # Whoever accepts may be busy with a long trial, so a thread of its own sees to it that segments close by age.
@@ -128,7 +130,7 @@ class CampaignWriter:
         self._closed.set()
         with self._turn:
             self._publisher.shutdown(wait=True)
-        self._con.close()
+        self._opening.result().close()
         if self._failure is None and not self._waiting:
             self._keep_checkpoint(self._checkpointed + 1)
 
@@ -177,7 +179,8 @@ class CampaignWriter:
             path = write_artifacts(self.root, self.campaign_id, artifacts)
             retained[relative(self.root, path)] = path.stem
         table = ledger.publish(self.root, events)
-        project(self._con, self.root, self.campaign_id, events[0].sequence, table, self._read_artifacts, retained)
+        con = self._opening.result()
+        project(con, self.root, self.campaign_id, events[0].sequence, table, self._read_artifacts, retained)
 
     def _read_artifacts(self, artifact_ids: Collection[str]) -> dict[str, bytes]:
         """Return the verified contents of artifacts of this campaign."""

@@ -15,12 +15,11 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from opfield.campaign.ending import Look
 from opfield.cli.options import json_option, warehouse_option
 from opfield.cli.progress import TerminalProgress
 from opfield.cli.reader_words import asked_of, defaults
 from opfield.cli.render import cell, plural, print_facts, print_json, print_table, say
-from opfield.cli.verdict import VERDICT_NAMES, exit_code, print_verdict, read_verdict, verdict_rows
+from opfield.cli.verdict import exit_code, print_verdict, read_verdict, verdict_rows
 from opfield.decision import Policy, gate
 from opfield.errors import DeclarationError, OpfieldError, unknown_name
 from opfield.ingest.commit import ingest
@@ -32,9 +31,7 @@ from opfield.ingest.survey import survey
 from opfield.warehouse.session import Warehouse, read_rows
 
 if TYPE_CHECKING:
-    import duckdb
-
-    from opfield.warehouse.views import ViewSet
+    from opfield.warehouse.snapshot import Snapshot
 
 _PASSED_ON: Final = {"ignore_unknown_options": True, "allow_extra_args": True}
 _POLICY: Final = ("gates", "prefer", "min_gain", "infers_to")
@@ -122,9 +119,10 @@ def ingest_command(
             return _print_intake(intake, as_json)
     seen: dict[str, Any] = {}
 
-    def look(con: duckdb.DuckDBPyConnection, views: ViewSet) -> None:
-        seen["verdict"] = verdict_rows(con, views)
-        seen["stated"] = read_rows(con, _STATED)[0]
+    def look(snapshot: Snapshot) -> None:
+        seen["verdict"] = verdict_rows(snapshot)
+        snapshot.ask(["stated_figures"])
+        seen["stated"] = read_rows(snapshot.con, _STATED)[0]
 
     with _reading(request) as advance:
         taken = ingest(
@@ -132,7 +130,7 @@ def ingest_command(
             warehouse,
             advance=advance,
             progress=TerminalProgress(),
-            look=Look((*VERDICT_NAMES, "stated_figures"), look),
+            look=look,
         )
     told = read_verdict(taken.root, taken.campaign_id, seen.get("verdict"))
     notes = [{"place": place, "text": text} for place, text in taken.notes]

@@ -16,13 +16,11 @@ from opfield.cli.questions import CONTENDERS, DECISIONS, DISAGREEING, EXPECTED, 
 from opfield.cli.render import cell, out, plural, print_json, print_table, say, short
 from opfield.errors import OpfieldError
 from opfield.warehouse.lock import holder_of
-from opfield.warehouse.session import connect_snapshot, first_event, read_rows
+from opfield.warehouse.session import first_event, read_rows, take_snapshot
 
 if TYPE_CHECKING:
-    import duckdb
-
     from opfield.campaign.confirm import Confirmed
-    from opfield.warehouse.views import ViewSet
+    from opfield.warehouse.snapshot import Snapshot
 
 #: Exit code by `outcome` of a finished campaign; anything unfinished is open.
 EXIT_CODES: Final = {"selected": 0, "kept_baseline": 3, "undecided": 4}
@@ -59,17 +57,14 @@ def read_strongest(root: Path, verdict: Mapping[str, Any]) -> dict[str, Any] | N
     return rows[0] if rows else None
 
 
-#: Relations that `verdict_rows` asks for.
-VERDICT_NAMES: Final = (*_READ, *_CAVEATS)
-
-
-def verdict_rows(con: duckdb.DuckDBPyConnection, views: ViewSet) -> dict[str, Any]:
-    """Return what the views say of a campaign, from a connection that answers `VERDICT_NAMES` as far as it has them.
+def verdict_rows(snapshot: Snapshot) -> dict[str, Any]:
+    """Return what the views say of a campaign.
 
     Returns:
         What `read_verdict` gives, less what is known outside of the views: who writes the campaign, what it confirms.
     """
-    known = views.named
+    snapshot.ask(_READ)
+    con, known = snapshot.con, snapshot.views.named
     has_effects = "smallest_effect" in known["comparisons"].sql + known["comparison_of"].sql
     campaign = read_rows(con, "from campaigns")[0]
     selection = read_rows(
@@ -80,6 +75,9 @@ def verdict_rows(con: duckdb.DuckDBPyConnection, views: ViewSet) -> dict[str, An
     conclusion = read_rows(con, "from conclusions")[0]
     is_selected = bool(selection) and selection[0]["outcome"] == "selected"
     has_caveats = is_selected and all(each in known for each in _CAVEATS)
+    if has_caveats:
+        # A tenth of a verdict's time, and nothing to say where none is selected.
+        snapshot.ask(_CAVEATS)
     expected = read_rows(con, EXPECTED) if has_caveats else []
     return {
         "campaign": campaign,
@@ -114,8 +112,9 @@ def _read_verdict(root: Path, campaign_id: str, rows: dict[str, Any] | None) -> 
     started = _started(root, campaign_id)
     if rows is None:
         views = judging_views(root, campaign_id, started)
-        with closing(connect_snapshot(root, campaign_id, views.named.keys() & {*VERDICT_NAMES}, views)) as con:
-            rows = verdict_rows(con, views)
+        snapshot = take_snapshot(root, campaign_id, _READ, views)
+        with closing(snapshot.con):
+            rows = verdict_rows(snapshot)
     campaign = rows["campaign"]
     writer = holder_of(root, campaign_id)
     is_awaiting = campaign["state"] == "running" and not rows["pending"]

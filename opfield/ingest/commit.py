@@ -92,7 +92,7 @@ def ingest(
         warehouse: warehouse folder, made where it is not there; `$OPFIELD_WAREHOUSE` or `./warehouse` where None.
         advance: told how many bytes were read since the last call.
         progress: who is told how many cells are recorded.
-        look: what is read of the verdict where it is computed; nothing where the files had been taken in before.
+        look: what reads the verdict where it is computed; nothing where the files had been taken in before.
 
     Raises:
         IngestError: listing everything that stands in the way; nothing was recorded.

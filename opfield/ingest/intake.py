@@ -7,6 +7,7 @@ relations in `opfield/ingest/sql` over everything that was read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -110,22 +111,22 @@ def open_intake(
         IngestError: listing everything that stands in the way.
         OpfieldError: where what the user asked for cannot be.
     """
-    facts: list[FileFacts] = []
-    try:
-        with Spool(folder, request.renames) as spool:
-            for asked in request.asked:
-                _read(asked, request, spool, facts, advance)
-    except OSError as error:
-        raise IngestError(
-            f"{error.filename or folder} cannot be read or written: {error.strerror}; nothing was recorded"
-        ) from None
-    told = spool.told
-    if told.refused:
-        raise _refusal(told.refused)
-    arms = _arms(told.systems, request)
-    metrics = settled_metrics(told.metrics, request)
-    con = duckdb.connect(config={"threads": 2, "memory_limit": _MEMORY, "temp_directory": str(folder / "spill")})
-    try:
+    with _opening(folder) as opening:
+        facts: list[FileFacts] = []
+        try:
+            with Spool(folder, request.renames) as spool:
+                for asked in request.asked:
+                    _read(asked, request, spool, facts, advance)
+        except OSError as error:
+            raise IngestError(
+                f"{error.filename or folder} cannot be read or written: {error.strerror}; nothing was recorded"
+            ) from None
+        told = spool.told
+        if told.refused:
+            raise _refusal(told.refused)
+        arms = _arms(told.systems, request)
+        metrics = settled_metrics(told.metrics, request)
+        con = opening.result()
         _install(con, folder, arms, request)
         offences = _rows(con, "from offences order by reason, place limit 1000")
         refused, gaps = _looked_through(folder, metrics)
@@ -134,8 +135,21 @@ def open_intake(
             raise _refusal(refused)
         notes = (*told.notes, *_same_bytes(facts), *gaps, *_counted(con, told, request))
         yield Intake(request, folder, con, told, tuple(facts), arms, metrics, notes)
-    finally:
-        con.close()
+
+
+@contextmanager
+def _opening(folder: Path) -> Iterator[Future[duckdb.DuckDBPyConnection]]:
+    """Open a database while something else is done, and close it at the end."""
+
+    def connect() -> duckdb.DuckDBPyConnection:
+        return duckdb.connect(config={"threads": 2, "memory_limit": _MEMORY, "temp_directory": str(folder / "spill")})
+
+    with ThreadPoolExecutor(1, thread_name_prefix="opfield-intake") as pool:
+        opening = pool.submit(connect)
+        try:
+            yield opening
+        finally:
+            opening.result().close()
 
 
 def _read(asked: Asked, request: Request, spool: Spool, facts: list[FileFacts], advance: Callable[[int], None]) -> None:

@@ -11,6 +11,7 @@ import duckdb
 
 from opfield.core import canonical_json, digest
 from opfield.warehouse.contract import TableContract, load_practice_contract
+from opfield.warehouse.parallel import run_all
 from opfield.warehouse.practice_tables import absent_tables, empty_query, live_query
 from opfield.warehouse.sql_text import macro_body, macro_signature
 from opfield.warehouse.views import Relation, ViewSet
@@ -54,31 +55,32 @@ def install_some(
     they read are listed beforehand.
 
     Args:
-        con: Connection to install into, with the variables `root` and `campaign` set.
+        con: Connection to a database of its own to install into, with the variables `root` and `campaign` set.
         views: The relations.
         columns: The columns of each table to create, as `column_names` gives them.
         names: Relations that will be asked for, and all that they read, as `ViewSet.closure` gives them.
         stored: Relations and tables to compute now; small ones, since they are kept in memory.
         practice: SELECT of each table of the run-binding boundary that is to be created.
-        is_listed: Whether each table reads the files that the connection's variable `<table>_files` lists; all is then
-            temporary, so that the connection can be one to a database that others use.
+        is_listed: Whether each table reads the files that the connection's variable `<table>_files` lists.
     """
-    temporary = "temp " if is_listed else ""
+    statements: dict[str, str] = {}
+    reads: dict[str, Collection[str]] = {}
     for table, listed in columns.items():
         files = f"getvariable('{table}_files')" if is_listed else _patterns(table)
         query = _table_query(listed, files)
-        con.execute(_create_table(table, query) if table in stored else _create_view(table, query, temporary))
+        statements[table] = _create_table(table, query) if table in stored else _create_view(table, query)
     for name, query in practice.items():
-        con.execute(_create_view(name, query, temporary))
+        statements[name] = _create_view(name, query)
     for name in views.ordered(names):
         relation = views.named[name]
+        reads[name] = views.reads(name)
         if relation.is_macro:
-            con.execute(_create_macro(relation, temporary))
+            statements[name] = _create_macro(relation)
         elif name in stored:
-            con.execute(_create_table(name, relation.sql))
+            statements[name] = _create_table(name, relation.sql)
         else:
-            sql = relation.sql if stored else views.executable(name)
-            con.execute(_create_view(name, sql, temporary))
+            statements[name] = _create_view(name, relation.sql if stored else views.executable(name))
+    run_all(con, statements, reads)
 
 
 def rendered_from(views: ViewSet, contract_tables: Mapping[str, TableContract]) -> str:
@@ -160,16 +162,16 @@ def _relation_statements(relation: Relation, executable: str) -> list[str]:
     ]
 
 
-def _create_macro(relation: Relation, temporary: str = "") -> str:
-    return f"create or replace {temporary}macro {macro_signature(relation.sql)} as {macro_body(relation.sql)}"
+def _create_macro(relation: Relation) -> str:
+    return f"create or replace macro {macro_signature(relation.sql)} as {macro_body(relation.sql)}"
 
 
 def _create_table(name: str, sql: str) -> str:
-    return f"create or replace temp table {name} as\n{sql}"
+    return f"create or replace table {name} as\n{sql}"
 
 
-def _create_view(name: str, sql: str, temporary: str = "") -> str:
-    return f"create or replace {temporary}view {name} as\n{sql}"
+def _create_view(name: str, sql: str) -> str:
+    return f"create or replace view {name} as\n{sql}"
 
 
 def _comment(kind: str, name: str, text: str) -> str:

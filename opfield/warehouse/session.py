@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -19,12 +20,12 @@ from opfield.warehouse.contract import (
     load_contract,
 )
 from opfield.warehouse.install import install, install_some
-from opfield.warehouse.ledger import Event, read_events
+from opfield.warehouse.ledger import Event, read_events, segments
 from opfield.warehouse.memory import connect_memory
 from opfield.warehouse.practice_tables import table_queries
 from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.reading import is_about_files, read_again
-from opfield.warehouse.snapshot import connected, install_kept, kept_names, list_files
+from opfield.warehouse.snapshot import Snapshot, connected, kept_names, list_files
 from opfield.warehouse.sql_text import names_read
 from opfield.warehouse.store import default_root, open_store
 from opfield.warehouse.views import TABLES, VERDICTS, ViewSet, load_views
@@ -55,26 +56,41 @@ def connect_snapshot(
     names: Iterable[str],
     views: ViewSet | None = None,
 ) -> duckdb.DuckDBPyConnection:
-    """Return a connection that answers for one campaign from one state of its files, reading again where one vanished.
+    """Return the connection of what `take_snapshot` gives."""
+    return take_snapshot(root, campaign_id, names, views).con
+
+
+def take_snapshot(
+    root: Path,
+    campaign_id: str,
+    names: Iterable[str],
+    views: ViewSet | None = None,
+) -> Snapshot:
+    """Return one campaign as one state of its files has it, reading again where one vanished.
 
     Args:
         root: warehouse folder.
         campaign_id: the campaign.
-        names: relations that will be asked for.
+        names: relations that will be asked for; those that the views lack are left out.
         views: relations to choose from; the installed ones where None.
 
     Raises:
         WarehouseError: where files keep vanishing or cannot be read.
     """
     chosen = views or installed_views()
-    wanted = chosen.closure(names)
+    wanted = list(names)
 
-    def open_once() -> duckdb.DuckDBPyConnection:
-        con = connected(connect_memory(), root, campaign_id)
-        install_kept(con, root, campaign_id, chosen, wanted, column_names())
-        return con
+    def take_once() -> Snapshot:
+        snapshot = Snapshot(connected(duckdb.connect(), root, campaign_id), root, campaign_id, chosen)
+        try:
+            snapshot.list_files()
+            snapshot.ask(wanted)
+        except BaseException:
+            snapshot.con.close()
+            raise
+        return snapshot
 
-    return read_again(open_once)
+    return read_again(take_once)
 
 
 def read_rows(
@@ -121,8 +137,7 @@ class Warehouse:
         views = installed_views()
         is_new = self._con is None
         if self._con is None:
-            opened = connect_memory() if self.is_snapshot else duckdb.connect()
-            self._con = connected(opened, self.root, self.only)
+            self._con = connected(duckdb.connect(), self.root, self.only)
             if self.is_snapshot:
                 self._small = list_files(self._con, self.root, self.only)
         wanted = set(views.named) if query is None else _relations_read(views, query)
@@ -277,15 +292,22 @@ def first_event(root: Path, campaign_id: str) -> Event | None:
     Raises:
         DamageError: where its segment cannot be read.
     """
-    names = [each.name for each in fields(Event)]
+    names = ", ".join(each.name for each in fields(Event))
+
+    def read() -> list[tuple[Any, ...]]:
+        files = [glob.escape(str(path)) for path in segments(root, campaign_id)]
+        if not files:
+            return []
+        with connect_memory() as con:
+            query = f"select {names} from read_parquet($1, hive_partitioning = false) where sequence = 1"
+            return con.execute(query, [files]).fetchall()
+
     try:
-        rows = Warehouse(root, is_snapshot=True, only=campaign_id).rows(
-            f"select {', '.join(names)} from events where sequence = 1"
-        )
+        rows = read_again(read)
     except OpfieldError:
         # Read event by event, it is said which file is damaged.
         return next(iter(read_events(root, campaign_id)), None)
-    return Event(**rows[0]) if rows else None
+    return Event(*rows[0]) if rows else None
 
 
 def open_warehouse(root: Path | str | None = None, *, is_snapshot: bool = False) -> Warehouse:

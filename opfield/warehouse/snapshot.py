@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ import duckdb
 
 from opfield.core import digest_hex
 from opfield.errors import WarehouseError
-from opfield.warehouse.contract import TABLE_NAMES
+from opfield.warehouse.contract import TABLE_NAMES, column_names
 from opfield.warehouse.install import install_some
 from opfield.warehouse.layout import NO_CAMPAIGN, partition
 from opfield.warehouse.practice_tables import table_queries
@@ -138,27 +139,42 @@ def _bytes_of(files: Iterable[Path]) -> int:
     return total
 
 
-def install_kept(
-    con: duckdb.DuckDBPyConnection,
-    root: Path,
-    campaign_id: str,
-    views: ViewSet,
-    wanted: Collection[str],
-    columns: Mapping[str, Sequence[str]],
-) -> None:
-    """Create relations of one campaign over the files that there are now, those of `kept_names` computed at once.
+@dataclass(slots=True)
+class Snapshot:
+    """One campaign as its files were at one moment, with the relations that were asked for so far.
 
-    Args:
-        con: a connection as `connected` gives it; what it has under these names is replaced, what else it computed
-            stays as it was.
+    Attributes:
+        con: connection to a database of its own that answers for these relations; whoever took the snapshot closes it.
         root: warehouse folder.
         campaign_id: the campaign.
-        views: all relations.
-        wanted: relations to create, with all that they read and the connection does not have.
-        columns: columns of the tables to create, as `column_names` gives them.
+        views: relations to choose from.
     """
-    read = views.tables_read(wanted)
-    small = list_files(con, root, campaign_id, is_largest_first=True)
-    stored = kept_names(views, wanted, read, small)
-    practice = table_queries(con, root, read, is_listed=True)
-    install_some(con, views, columns, wanted, stored, practice, is_listed=True)
+
+    con: duckdb.DuckDBPyConnection
+    root: Path
+    campaign_id: str
+    views: ViewSet
+    _known: set[str] = field(default_factory=set, init=False)
+    _small: set[str] = field(default_factory=set, init=False)
+
+    def list_files(self) -> None:
+        """Look at the files as they are now; what was computed stays as it was."""
+        self._small = list_files(self.con, self.root, self.campaign_id, is_largest_first=True)
+
+    def ask(self, names: Iterable[str]) -> None:
+        """Create relations and all that they read, as far as the views have them and they are not there yet."""
+        wanted = self.views.closure(set(names) & self.views.named.keys()).keys() - self._known
+        if wanted or not self._known:
+            self._install(wanted)
+
+    def ask_again(self, names: Iterable[str]) -> None:
+        """Compute relations anew from the files of the last listing, and not what they read."""
+        self._install(set(names) & self.views.named.keys())
+
+    def _install(self, wanted: Collection[str]) -> None:
+        read = self.views.tables_read(wanted)
+        columns = {name: listed for name, listed in column_names().items() if name not in self._known}
+        practice = table_queries(self.con, self.root, read - self._known, is_listed=True)
+        stored = kept_names(self.views, wanted, read, self._small)
+        install_some(self.con, self.views, columns, wanted, stored, practice, is_listed=True)
+        self._known |= wanted | columns.keys() | practice.keys()

@@ -220,6 +220,11 @@ class ViewSet:
         found = self._found_from(chosen)
         return [name for name in _ordered({name: self._reads[name] for name in found}) if name in chosen]
 
+    def reads(self, name: str) -> frozenset[str]:
+        """Return the names of the relations, macros and tables that a relation reads itself."""
+        self._find_reads({name} - self._reads.keys())
+        return self._reads[name] | (names_read(self.named[name].sql)[0] & TABLES)
+
     def policy_digest_sources(self, kinds: Collection[str]) -> dict[str, str]:
         """Return the normalized SQL by which a policy of these gate kinds judges; other kinds change nothing in it."""
         return self.restricted(kinds).closure(JUDGING)
