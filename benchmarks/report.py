@@ -29,8 +29,8 @@ from opfield.campaign.prepare import policy_digest
 from opfield.warehouse.layout import SEALED, digests_folder, relative
 from opfield.warehouse.ledger import event_digest
 from opfield.warehouse.projection import digests_bytes, file_digest
-from opfield.warehouse.session import installed_views
 from opfield.warehouse.store import create_store
+from opfield.warehouse.views import installed_views
 
 RUNS = 3
 

@@ -14,7 +14,7 @@ from opfield import contents
 from opfield.cli.app import HOMES, invoke
 
 #: What takes longer to load than a question to a small warehouse to answer.
-HEAVY = ("pyarrow", "polars", "numpy", "scipy", "cryptography", "asyncio", "opfield.campaign.engine")
+HEAVY = ("pyarrow", "pydantic", "polars", "numpy", "scipy", "cryptography", "asyncio", "opfield.campaign.engine")
 
 
 def test_every_command_of_every_module_can_be_called() -> None:

@@ -22,7 +22,8 @@ from opfield.errors import DeclarationError
 from opfield.experiment import Candidate, baseline_candidate
 from opfield.warehouse.ledger import CAMPAIGN_COMPLETED
 from opfield.warehouse.material import find_artifact
-from opfield.warehouse.session import Warehouse, installed_views, open_warehouse
+from opfield.warehouse.session import Warehouse, open_warehouse
+from opfield.warehouse.views import installed_views
 
 #: Identity of what proposes the one candidate of a confirmation.
 PROPOSER: Final = "opfield.confirm/v1"

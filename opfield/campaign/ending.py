@@ -134,7 +134,7 @@ def _record_verdict(writer: CampaignWriter, con: duckdb.DuckDBPyConnection, *, w
     for candidate in state.registered:
         if candidate not in state.compared:
             writer.accept(ledger.COMPARISON_RECORDED, comparisons[candidate])
-    if not without_review:
+    if not without_review and review_gates(state.started):
         writer.flush()
         awaited = _awaited(writer)
         if awaited:

@@ -38,8 +38,8 @@ from opfield.prob import coordinate_seed
 from opfield.warehouse import ledger
 from opfield.warehouse.admission import admit_bindings
 from opfield.warehouse.lock import Locking, hold
-from opfield.warehouse.session import installed_views
 from opfield.warehouse.store import create_store, default_root
+from opfield.warehouse.views import installed_views
 
 _TICK_S: Final = 0.1
 #: Bound on reloads after lost races; each means that another writer made progress.

@@ -12,9 +12,9 @@ import duckdb
 from opfield.campaign.prepare import policy_digest
 from opfield.core import parse_json
 from opfield.warehouse.material import find_artifact
-from opfield.warehouse.session import connect_snapshot, installed_views, read_rows
+from opfield.warehouse.session import connect_snapshot, read_rows
 from opfield.warehouse.sql_text import names_read
-from opfield.warehouse.views import TABLES, ViewSet
+from opfield.warehouse.views import TABLES, ViewSet, installed_views
 
 #: Relations and macros that tell what others decide or count. A campaign that kept SQL without them is told of by those
 #: that are installed; each stands after what it reads.

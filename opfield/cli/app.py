@@ -18,6 +18,7 @@ import duckdb
 
 from opfield.cli.render import err, visible
 from opfield.errors import OpfieldError
+from opfield.warehouse.memory import open_ahead
 
 EXIT_ERROR: Final = 1
 EXIT_INTERRUPTED: Final = 130
@@ -38,6 +39,9 @@ HOMES: Final = {
     "work": ("run", "resume", "finish", "cancel", "try"),
 }
 
+#: How many databases those modules use whatever they are asked: they are opened while the modules are loaded.
+_DATABASES: Final = {"export": 3, "ingest": 2, "look": 3, "report": 3}
+
 
 class _Commands(click.Group):
     """Commands that are loaded when they are called: loading all of them takes longer than most of them."""
@@ -49,6 +53,8 @@ class _Commands(click.Group):
         home = next((module for module, names in HOMES.items() if cmd_name in names), None)
         if home is None:
             return None
+        if home in _DATABASES:
+            open_ahead(_DATABASES[home])
         commands: tuple[click.Command, ...] = import_module(f"opfield.cli.{home}").COMMANDS
         return next(each for each in commands if each.name == cmd_name)
 

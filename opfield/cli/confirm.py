@@ -14,8 +14,9 @@ from opfield.campaign.prepare import prepare
 from opfield.cli.options import executor_options, json_option, prints_to_stderr, warehouse_option
 from opfield.cli.progress import TerminalProgress
 from opfield.cli.work import PASSED_ON, domain_options, print_plan, recorded, report
-from opfield.warehouse.session import installed_views, open_warehouse
+from opfield.warehouse.session import open_warehouse
 from opfield.warehouse.store import default_root
+from opfield.warehouse.views import installed_views
 
 
 @click.command("confirm", context_settings=PASSED_ON)

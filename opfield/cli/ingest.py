@@ -19,7 +19,7 @@ from opfield.cli.options import json_option, warehouse_option
 from opfield.cli.progress import TerminalProgress
 from opfield.cli.reader_words import asked_of, defaults
 from opfield.cli.render import cell, plural, print_facts, print_json, print_table, say
-from opfield.cli.verdict import exit_code, print_verdict, read_verdict, verdict_rows
+from opfield.cli.verdict import VERDICT_NAMES, exit_code, print_verdict, read_verdict, verdict_rows
 from opfield.decision import Policy, gate
 from opfield.errors import DeclarationError, OpfieldError, unknown_name
 from opfield.ingest.commit import ingest
@@ -120,8 +120,8 @@ def ingest_command(
     seen: dict[str, Any] = {}
 
     def look(snapshot: Snapshot) -> None:
+        snapshot.ask([*VERDICT_NAMES, "stated_figures"])
         seen["verdict"] = verdict_rows(snapshot)
-        snapshot.ask(["stated_figures"])
         seen["stated"] = read_rows(snapshot.con, _STATED)[0]
 
     with _reading(request) as advance:

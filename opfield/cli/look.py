@@ -28,7 +28,8 @@ from opfield.warehouse.lock import holder_of
 from opfield.warehouse.material import find_artifact
 from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.seal import is_sealed
-from opfield.warehouse.session import Warehouse, installed_views, open_warehouse
+from opfield.warehouse.session import Warehouse, open_warehouse
+from opfield.warehouse.views import installed_views
 
 _CAMPAIGNS: Final = """
 with accepted as (

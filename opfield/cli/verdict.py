@@ -39,7 +39,16 @@ _MOST_WORDS: Final = 600
 _NAMED: Final = 5
 
 #: Views that a verdict is read from.
-_READ: Final = ("campaigns", "decisions", "coverage", "comparisons", "selection", "conclusions", "pending", "failures")
+VERDICT_NAMES: Final = (
+    "campaigns",
+    "decisions",
+    "coverage",
+    "comparisons",
+    "selection",
+    "conclusions",
+    "pending",
+    "failures",
+)
 
 #: Views that say how sure a selection is; a campaign that is judged by older ones lacks them.
 _CAVEATS: Final = ("contenders", "shrinkage")
@@ -63,7 +72,7 @@ def verdict_rows(snapshot: Snapshot) -> dict[str, Any]:
     Returns:
         What `read_verdict` gives, less what is known outside of the views: who writes the campaign, what it confirms.
     """
-    snapshot.ask(_READ)
+    snapshot.ask(VERDICT_NAMES)
     con, known = snapshot.con, snapshot.views.named
     has_effects = "smallest_effect" in known["comparisons"].sql + known["comparison_of"].sql
     campaign = read_rows(con, "from campaigns")[0]
@@ -112,7 +121,7 @@ def _read_verdict(root: Path, campaign_id: str, rows: dict[str, Any] | None) -> 
     started = _started(root, campaign_id)
     if rows is None:
         views = judging_views(root, campaign_id, started)
-        snapshot = take_snapshot(root, campaign_id, _READ, views)
+        snapshot = take_snapshot(root, campaign_id, VERDICT_NAMES, views)
         with closing(snapshot.con):
             rows = verdict_rows(snapshot)
     campaign = rows["campaign"]

@@ -29,8 +29,9 @@ from opfield.experiment import Arm, Coordinate
 from opfield.prob import coordinate_seed
 from opfield.warehouse.layout import partition
 from opfield.warehouse.ledger import TERMINAL, last_event, read_events
-from opfield.warehouse.session import Warehouse, installed_views, open_warehouse
+from opfield.warehouse.session import Warehouse, open_warehouse
 from opfield.warehouse.store import create_store, default_root
+from opfield.warehouse.views import installed_views
 
 #: What lets the options of a domain follow its name.
 PASSED_ON: Final = {"ignore_unknown_options": True, "allow_extra_args": True}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeVar, cast
-
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from opfield.core.canonical import canonical_json, parse_json
 from opfield.core.digest import digest
 from opfield.errors import IdentityError
+
+if TYPE_CHECKING:
+    # Loaded where a payload is decoded: most commands decode none, and it takes as long as a small one of them.
+    from pydantic import TypeAdapter
 
 Decoded = TypeVar("Decoded")
 
@@ -45,7 +48,8 @@ def seal(schema: str, payload: Any) -> Envelope:
     >>> seal("ragtoy.parameter/v1", {"kind": "int", "int_value": 34}).digest[:15]
     'sha256:846553f8'
     """
-    if isinstance(payload, BaseModel):
+    pydantic = sys.modules.get("pydantic")
+    if pydantic is not None and isinstance(payload, pydantic.BaseModel):
         payload = payload.model_dump(mode="json")
     canonical = canonical_json(payload)
     return Envelope(schema, parse_json(canonical), envelope_digest(schema, canonical))
@@ -112,6 +116,8 @@ def decode_payload(payload: Any, schema: str, into: type[Decoded]) -> Decoded:
     Raises:
         IdentityError: where it does not fit.
     """
+    from pydantic import ValidationError
+
     adapter: TypeAdapter[Decoded] = _adapter(cast(Any, into))
     try:
         # JSON mode, since the payload came from JSON: there a tuple field accepts a list under strict rules.
@@ -142,4 +148,6 @@ def encode_payload(value: Any, schema: str, type: type[Any]) -> Any:
 @lru_cache(maxsize=256)
 def _adapter(into: Any) -> TypeAdapter[Any]:
     # Building one costs a thousand times what using it does.
+    from pydantic import TypeAdapter
+
     return TypeAdapter(into)

@@ -19,9 +19,8 @@ from opfield.errors import WarehouseError
 from opfield.warehouse.contract import TABLE_NAMES, column_names
 from opfield.warehouse.install import install_some
 from opfield.warehouse.layout import NO_CAMPAIGN, partition
-from opfield.warehouse.session import installed_views
 from opfield.warehouse.snapshot import FEW_BYTES, KEPT_TABLES, kept_names
-from opfield.warehouse.views import ViewSet
+from opfield.warehouse.views import ViewSet, installed_views
 
 Row = dict[str, Any]
 

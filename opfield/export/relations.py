@@ -10,7 +10,8 @@ from opfield.errors import unknown_name
 from opfield.export.wide import WIDE, WIDE_MEANING, wide_columns, wide_query
 from opfield.warehouse.contract import PRACTICE_TABLE_NAMES, load_contract, load_practice_contract
 from opfield.warehouse.relations import known_relations
-from opfield.warehouse.session import Warehouse, installed_views
+from opfield.warehouse.session import Warehouse
+from opfield.warehouse.views import installed_views
 
 #: What the rows of a table are ordered by, so that texts and contents need not be compared; digests stand for them. The
 #: rows of every other relation are ordered by its columns from left to right, which begin with its key.

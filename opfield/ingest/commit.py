@@ -42,8 +42,8 @@ from opfield.warehouse.layout import EMPTY, NO_CAMPAIGN, partition, table_folder
 from opfield.warehouse.lock import hold
 from opfield.warehouse.results import RESULTS
 from opfield.warehouse.seal import seal_campaign
-from opfield.warehouse.session import installed_views
 from opfield.warehouse.store import create_store, default_root
+from opfield.warehouse.views import installed_views
 
 #: Folder of a warehouse in which intakes are staged; its names begin with a dot, so that no reader's glob matches.
 STAGING: Final = ".staging"

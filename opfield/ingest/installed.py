@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from opfield.core.offered import load_offered, offered_names
@@ -15,6 +16,7 @@ def installed_reader_names() -> tuple[str, ...]:
     return offered_names(ENTRY_POINTS)
 
 
+@cache
 def load_reader(name: str) -> Reader:
     """Return an installed reader.
 

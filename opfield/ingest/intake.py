@@ -310,13 +310,15 @@ def _counted(con: duckdb.DuckDBPyConnection, told: Told, request: Request) -> It
     refused = []
     by = "what was asked" if request.pairs_by == "input" else "keys"
     for row in _rows(con, "from matches order by label"):
+        if row["shared"] == row["of_baseline"] and not row["only_here"]:
+            continue
         ways = _rows(con, "from other_matches where system = ? order by shared desc, way limit 3", [row["system"]])
         others = "; ".join(f"{way['way']} would pair {way['shared']}" for way in ways)
         if not row["shared"]:
             remedy = others or "no other way of writing keys pairs any; are these the same cases?"
             reason = f"shares no case with the baseline ({row['of_baseline']} there, {row['only_here']} here), by {by}"
             refused.append(Refused(row["label"], reason, remedy))
-        elif row["only_here"] or row["shared"] < row["of_baseline"]:
+        else:
             text = (
                 f"cases that pair by {by}: {row['shared']}; that do not, and stay as missing: "
                 f"{row['of_baseline'] - row['shared']} of the baseline, {row['only_here']} of the candidate"

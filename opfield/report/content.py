@@ -20,8 +20,8 @@ from opfield.errors import OpfieldError, WarehouseError
 from opfield.report.evidence import read_evidence
 from opfield.report.parts import ORDERS, TEXTS, Query, queries
 from opfield.warehouse.lock import holder_of
-from opfield.warehouse.session import connect_snapshot, first_event, installed_views, read_rows
-from opfield.warehouse.views import ViewSet
+from opfield.warehouse.session import connect_snapshot, first_event, read_rows
+from opfield.warehouse.views import ViewSet, installed_views
 
 #: Names the form of the content, so that a digest of one form never stands for another.
 FORMAT: Final = "opfield.report/v2"

@@ -163,13 +163,12 @@ def _read_table(scratch: duckdb.DuckDBPyConnection, path: Path, is_of_events: bo
     for statement in ddl:
         if not said[statement]:
             scratch.execute(statement)
-    columns = scratch.execute(
-        "select column_name, data_type, is_nullable from duckdb_columns() where table_name = ? "
-        "and database_name = current_database() order by column_index",
-        [path.stem],
-    ).fetchall()
-    if not columns:
-        raise WarehouseError(f"{path} does not create a table named {path.stem!r}; name the table after its file")
+    try:
+        columns = scratch.execute(f'describe "{path.stem}"').fetchall()
+    except duckdb.CatalogException:
+        raise WarehouseError(
+            f"{path} does not create a table named {path.stem!r}; name the table after its file"
+        ) from None
     comments = {each["what"]: each["text"].replace("''", "'") for each in said.values() if each}
     unknown = comments.keys() - {path.stem, *(f"{path.stem}.{name}" for name, *_ in columns)}
     if unknown:
@@ -178,7 +177,8 @@ def _read_table(scratch: duckdb.DuckDBPyConnection, path: Path, is_of_events: bo
     return TableContract(
         name=path.stem,
         columns=tuple(
-            Column(name, kind, bool(null), comments.get(f"{path.stem}.{name}", "")) for name, kind, null in columns
+            Column(name, kind, null == "YES", comments.get(f"{path.stem}.{name}", ""))
+            for name, kind, null, *_ in columns
         ),
         comment=comments.get(path.stem, ""),
         projection_sql=projection,

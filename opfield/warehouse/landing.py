@@ -24,7 +24,7 @@ from opfield.warehouse.layout import LANDINGS, PRACTICE, practice_folder, relati
 from opfield.warehouse.lock import hold, holder_of
 from opfield.warehouse.practice_tables import file_list, listed_queries
 from opfield.warehouse.projection import copy_query, digests_bytes, file_digest
-from opfield.warehouse.session import installed_views
+from opfield.warehouse.views import installed_views
 
 #: What the lock of the boundary's tables is named after; the lock of a campaign bears the campaign's id.
 PRACTICE_LOCK: Final = digest("opfield/practice-lock/v1")

@@ -163,15 +163,21 @@ def read_segment(path: Path, after: int = 0) -> Iterator[Event]:
     Raises:
         DamageError: where the file is no whole segment.
     """
-    import pyarrow.compute as pc
-
     schema = _schema()
     with _reading(path, schema.names) as file:
         groups = [ix for ix in range(file.num_row_groups) if _may_hold(file.metadata.row_group(ix), after)]
         for batch in file.iter_batches(row_groups=groups, columns=schema.names):
-            later = batch.filter(pc.greater(batch.column("sequence"), after)) if after else batch
+            later = _later(batch, after) if after else batch
             columns = [column.to_pylist() for column in later.select(schema.names).cast(schema).columns]
             yield from (Event(*row) for row in zip(*columns, strict=True))
+
+
+def _later(batch: pa.RecordBatch, after: int) -> pa.RecordBatch:
+    """Return the rows with a sequence above `after`."""
+    # Loaded where it is used: that takes longer than reading a small segment.
+    import pyarrow.compute as pc
+
+    return batch.filter(pc.greater(batch.column("sequence"), after))
 
 
 def read_events(root: Path, campaign_id: str, after: int = 0) -> Iterator[Event]:

@@ -1,18 +1,24 @@
-"""One DuckDB database in memory for all that a process asks of it: opening another takes longer than a small question.
+"""Databases in memory: one that a process shares for what leaves nothing behind, and others of their own.
 
-What a connection creates as temporary is seen by that connection only, and is gone with it.
+Opening one takes longer than a small question to it. What a connection creates as temporary is seen by that connection
+only, and is gone with it.
 """
 
 from __future__ import annotations
 
 import itertools
+import threading
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 
 import duckdb
 
 _numbers = itertools.count()
+_lock = threading.Lock()
+_ahead: deque[Future[duckdb.DuckDBPyConnection]] = deque()
 
 
 def connect_memory() -> duckdb.DuckDBPyConnection:
@@ -34,6 +40,31 @@ def scratch_catalogue() -> Iterator[duckdb.DuckDBPyConnection]:
             con.execute(f"detach {name}")
 
 
-@cache
+def open_ahead(count: int) -> None:
+    """Begin to open databases on another thread, while this one does something else: each takes some 20 ms.
+
+    Args:
+        count: how many there should be; those of an earlier call that nobody took count.
+    """
+    pool = ThreadPoolExecutor(1, thread_name_prefix="opfield-opener")
+    _ahead.extend(pool.submit(duckdb.connect) for _ in range(count - len(_ahead)))
+    pool.shutdown(wait=False)
+
+
+def connect_own() -> duckdb.DuckDBPyConnection:
+    """Return a connection to a new database in memory, one of those that were opened ahead where there is one."""
+    try:
+        opening = _ahead.popleft()
+    except IndexError:
+        return duckdb.connect()
+    return opening.result()
+
+
 def _shared() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect()
+    with _lock:
+        return _opened()
+
+
+@cache
+def _opened() -> duckdb.DuckDBPyConnection:
+    return connect_own()

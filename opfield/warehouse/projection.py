@@ -42,14 +42,15 @@ def projected_tables() -> dict[str, TableContract]:
 def register_segment(con: duckdb.DuckDBPyConnection, events: pa.Table, read_artifacts: ReadArtifacts) -> None:
     """Offer a segment to projections as `segment`, and the artifacts it names as `segment_artifacts`."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     con.register("segment", events)
     needed: set[str] = set()
-    for kind, members in _ARTIFACT_MEMBERS.items():
-        for payload in events["payload"].filter(pc.equal(events["type"], kind)).to_pylist():
-            told = orjson.loads(payload)
-            needed.update(told[member] for member in members)
+    payloads = events["payload"]
+    # Not by Arrow's own functions: loading them takes as long as projecting a segment.
+    for ix, kind in enumerate(events["type"].to_pylist()):
+        if kind in _ARTIFACT_MEMBERS:
+            told = orjson.loads(payloads[ix].as_py())
+            needed.update(told[member] for member in _ARTIFACT_MEMBERS[kind])
     found = read_artifacts(needed) if needed else {}
     con.register(
         "segment_artifacts",
@@ -70,11 +71,9 @@ def project(
     retained: Mapping[str, str],
 ) -> None:
     """Write the projections of one segment, then the digests of its files and of the artifacts `retained` for it."""
-    import pyarrow.compute as pc
-
     name = segment_name(first_sequence)
     register_segment(con, events, read_artifacts)
-    types = set(pc.unique(events["type"]).to_pylist())
+    types = set(events["type"].to_pylist())
     files = [table_folder(root, "events", campaign_id) / name]
     for table, contract in projected_tables().items():
         if types & contract.event_types:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opfield.warehouse.contract import PRACTICE_TABLE_NAMES, TABLE_NAMES
-from opfield.warehouse.session import installed_views
+from opfield.warehouse.views import installed_views
 
 
 def known_relations() -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +20,14 @@ from opfield.warehouse.contract import (
 )
 from opfield.warehouse.install import install, install_some
 from opfield.warehouse.ledger import Event, read_events, segments
-from opfield.warehouse.memory import connect_memory
+from opfield.warehouse.memory import connect_memory, connect_own
 from opfield.warehouse.practice_tables import table_queries
 from opfield.warehouse.projection import campaigns_on_disk
 from opfield.warehouse.reading import is_about_files, read_again
 from opfield.warehouse.snapshot import Snapshot, connected, kept_names, list_files
 from opfield.warehouse.sql_text import names_read
 from opfield.warehouse.store import default_root, open_store
-from opfield.warehouse.views import TABLES, VERDICTS, ViewSet, load_views
+from opfield.warehouse.views import TABLES, VERDICTS, ViewSet, installed_views
 
 if TYPE_CHECKING:
     # Loaded where it is used: that takes longer than a small question to DuckDB.
@@ -81,7 +80,7 @@ def take_snapshot(
     wanted = list(names)
 
     def take_once() -> Snapshot:
-        snapshot = Snapshot(connected(duckdb.connect(), root, campaign_id), root, campaign_id, chosen)
+        snapshot = Snapshot(connected(connect_own(), root, campaign_id), root, campaign_id, chosen)
         try:
             snapshot.list_files()
             snapshot.ask(wanted)
@@ -137,7 +136,7 @@ class Warehouse:
         views = installed_views()
         is_new = self._con is None
         if self._con is None:
-            self._con = connected(duckdb.connect(), self.root, self.only)
+            self._con = connected(connect_own(), self.root, self.only)
             if self.is_snapshot:
                 self._small = list_files(self._con, self.root, self.only)
         wanted = set(views.named) if query is None else _relations_read(views, query)
@@ -263,12 +262,6 @@ def _name_of(root: Path, campaign_id: str) -> str | None:
         return str(parse_json(first.payload)["identity"]["name"]) if first is not None else None
     except (OpfieldError, KeyError, TypeError):
         return None
-
-
-@cache
-def installed_views() -> ViewSet:
-    """Return the relations that this installation has, read once, each checked when it is asked for."""
-    return load_views(is_checked=False)
 
 
 def _relations_read(views: ViewSet, query: str) -> set[str]:

@@ -42,6 +42,7 @@ STORED: Final = (
     "coverage",
     "failures",
     "case_deltas",
+    "found_pairs",
     "comparisons",
     "case_bounds",
     "bounds",
@@ -127,6 +128,9 @@ def list_files(
         con.execute(f"set variable {table}_files = $1", [[glob.escape(str(path)) for path in listed]])
         if table in KEPT_TABLES and _bytes_of(files) <= FEW_BYTES:
             small.add(table)
+    if small >= KEPT_TABLES:
+        # Handing parts of a query to other threads takes longer than computing them.
+        con.execute("set threads = 1")
     return small
 
 

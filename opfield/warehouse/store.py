@@ -18,7 +18,7 @@ from opfield.warehouse.install import RENDERED_FROM, open_sql, rendered_from
 from opfield.warehouse.layout import EMPTY, FIRST, MARKER, NO_CAMPAIGN, OPEN_SQL, PRACTICE, table_folder
 from opfield.warehouse.ledger import write_parquet
 from opfield.warehouse.locate import contract_folder
-from opfield.warehouse.views import load_views
+from opfield.warehouse.views import installed_views
 
 #: Version of the folder's format that this opfield writes; it reads this one and older ones.
 FORMAT: Final = 1
@@ -154,7 +154,7 @@ def _signed(told: dict[str, Any]) -> bytes:
 
 def _open_sql(root: Path, known_digest: str | None) -> bytes:
     """Return the bytes of `open.sql`: those that stand, where they are vouched for and of the installed relations."""
-    views, tables = load_views(is_checked=False), load_contract()
+    views, tables = installed_views(), load_contract()
     standing = _vouched(root / OPEN_SQL, known_digest)
     if standing is not None and f"{RENDERED_FROM}{rendered_from(views, tables)}\n".encode() in standing:
         return standing

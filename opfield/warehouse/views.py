@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Self
 
@@ -322,6 +322,12 @@ def load_views(extra_gate_dirs: Sequence[Path] = (), folder: Path | None = None,
         if relations[-1].gate_kind is None:
             raise WarehouseError(f"{path} is no gate kind; name it gate_<kind>.sql")
     return ViewSet.from_relations(relations, is_checked=is_checked)
+
+
+@cache
+def installed_views() -> ViewSet:
+    """Return the relations that this installation has, read once, each checked when it is asked for."""
+    return load_views(is_checked=False)
 
 
 def _read_relation(path: Path, layer: str) -> Relation:

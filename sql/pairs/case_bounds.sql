@@ -21,20 +21,20 @@
 --   candidate_high: The same if every missing value were the numerically highest.
 with judged as (
     select
-        comparisons.campaign_id,
-        comparisons.candidate_id,
-        comparisons.metric,
-        comparisons.missing,
+        found_pairs.campaign_id,
+        found_pairs.candidate_id,
+        found_pairs.metric,
+        found_pairs.missing,
         coalesce(declarations.coupling = 'none', false) as is_independent,
         judged_metrics.direction,
         judged_metrics.lower,
         judged_metrics.upper,
         if(judged_metrics.direction > 0, judged_metrics.lower, judged_metrics.upper) as worst,
         if(judged_metrics.direction > 0, judged_metrics.upper, judged_metrics.lower) as best,
-    from comparisons
+    from found_pairs
     inner join judged_metrics using (campaign_id, metric)
     inner join declarations using (campaign_id)
-    where comparisons.is_whole
+    where found_pairs.is_whole
 ),
 
 plans as (

@@ -102,35 +102,15 @@ squares as (
     group by campaign_id, candidate_id, metric
 ),
 
-plans as (
-    select
-        campaign_id,
-        count(*) as pairs,
-        max(repeat) + 1 as most_pairs,
-    from declared_pairs
-    group by campaign_id
-),
-
--- A pair that lacks rounds has a value and is missing as well.
-partial as (
-    select
-        campaign_id,
-        candidate_id,
-        metric,
-        count(*) as pairs,
-    from partial_pairs
-    group by campaign_id, candidate_id, metric
-),
-
 declared as (
     select
-        declared_candidates.campaign_id,
-        declared_candidates.candidate_id,
-        metrics.metric,
+        found_pairs.campaign_id,
+        found_pairs.candidate_id,
+        found_pairs.metric,
         metrics.lower,
         metrics.upper,
-        coalesce(plans.pairs, 0) as pairs,
-        integrity.is_comparable and coalesce(means.summary.most_pairs <= plans.most_pairs, true) as is_whole,
+        found_pairs.is_whole,
+        found_pairs.expected_pairs,
         means.summary,
         struct_insert(
             means.summary.spread,
@@ -147,14 +127,11 @@ declared as (
             means.summary.cases,
             means.summary.spread
         ) as method,
-    from declared_candidates
+    from found_pairs
     inner join declarations using (campaign_id)
-    inner join integrity using (campaign_id, candidate_id)
-    inner join metrics using (campaign_id)
-    left join plans using (campaign_id)
+    inner join metrics using (campaign_id, metric)
     left join means using (campaign_id, candidate_id, metric)
     left join squares using (campaign_id, candidate_id, metric)
-    where declared_candidates.arm = 'candidate'
 ),
 
 weighed as (
@@ -175,7 +152,7 @@ compared as (
         weighed.metric,
         comparison_of(
             weighed.is_whole,
-            weighed.pairs + coalesce(partial.pairs, 0),
+            weighed.expected_pairs,
             weighed.summary,
             weighed.evidence,
             weighed.upper - weighed.lower,
@@ -184,10 +161,6 @@ compared as (
         ) as comparison,
     from weighed
     left join t_quantiles on weighed.evidence.df = t_quantiles.df
-    left join partial
-        on weighed.campaign_id = partial.campaign_id
-        and weighed.candidate_id = partial.candidate_id
-        and weighed.metric = partial.metric
 ),
 
 told as (

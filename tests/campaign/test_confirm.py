@@ -16,7 +16,7 @@ from opfield.campaign.prepare import prepare
 from opfield.errors import DeclarationError, UnknownNameError
 from opfield.warehouse.ledger import read_events
 from opfield.warehouse.seal import seal_campaign
-from opfield.warehouse.session import installed_views
+from opfield.warehouse.views import installed_views
 from tests.campaign import confirming
 from tests.campaign.campaigns import small
 

@@ -9,7 +9,7 @@ import pytest
 import opfield as of
 from opfield.campaign.prepare import prepare
 from opfield.errors import DeclarationError
-from opfield.warehouse.session import installed_views
+from opfield.warehouse.views import installed_views
 
 from .campaigns import METRICS, POLICY, answer, small
 

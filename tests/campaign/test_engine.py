@@ -25,7 +25,8 @@ from opfield.experiment import Coordinate
 from opfield.warehouse.ledger import read_events
 from opfield.warehouse.lock import holder_of
 from opfield.warehouse.projection import campaigns_on_disk
-from opfield.warehouse.session import installed_views, open_warehouse
+from opfield.warehouse.session import open_warehouse
+from opfield.warehouse.views import installed_views
 
 from .campaigns import (
     METRICS,

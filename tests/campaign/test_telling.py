@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from opfield.campaign.judge import TELLING, with_telling
-from opfield.warehouse.session import installed_views
-from opfield.warehouse.views import ViewSet
+from opfield.warehouse.views import ViewSet, installed_views
 
 KEPT = {name: text for name, text in installed_views().sources().items() if name not in TELLING or name == "in_words"}
 

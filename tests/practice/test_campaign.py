@@ -15,7 +15,7 @@ from opfield.campaign.prepare import prepare
 from opfield.errors import DeclarationError, UnknownNameError
 from opfield.practice import BudgetCharge
 from opfield.warehouse.landing import landing_numbers
-from opfield.warehouse.session import installed_views
+from opfield.warehouse.views import installed_views
 from tests.practice.landed import at, bind, rows
 from tests.practice.records import named, run, used
 

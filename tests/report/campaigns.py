@@ -17,8 +17,8 @@ import opfield as of
 from opfield.campaign.ending import cancel
 from opfield.campaign.prepare import policy_digest
 from opfield.cli.app import invoke
-from opfield.warehouse.session import installed_views
 from opfield.warehouse.store import create_store
+from opfield.warehouse.views import installed_views
 from tests.sql import build
 
 METRICS: Final = [

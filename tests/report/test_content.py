@@ -18,8 +18,7 @@ from opfield.report import content as content_module
 from opfield.report.content import FORMAT, read_report
 from opfield.report.markdown import render_markdown
 from opfield.report.page import render_html
-from opfield.warehouse.session import installed_views
-from opfield.warehouse.views import ViewSet
+from opfield.warehouse.views import ViewSet, installed_views
 from tests.report.campaigns import Judged, written
 from tests.report.conftest import Made
 from tests.sql import build

@@ -146,7 +146,7 @@ def test_open_sql_is_rendered_again_only_where_what_it_is_rendered_from_differs(
     create_store(root)
     assert rendered == []
     views = load_views()
-    monkeypatch.setattr(store, "load_views", lambda **_: views.restricted(["coverage"]))
+    monkeypatch.setattr(store, "installed_views", lambda: views.restricted(["coverage"]))
     create_store(root)
     assert rendered == [1]
     assert "gate_harm" not in (root / "open.sql").read_text()
