@@ -15,6 +15,8 @@ import duckdb
 
 #: Connections that statements are run on.
 _CONNECTIONS: Final = 2
+#: Seconds between one interrupt and the next.
+_PAUSE_S: Final = 0.02
 #: Statements below which another connection costs more than it saves.
 _FEW: Final = 8
 
@@ -55,8 +57,10 @@ def run_all(
                     free.append(used)
                     order.done(name)
         except BaseException:
-            for _, used in running.values():
-                used.interrupt()
+            # An interrupt that comes before a statement is under way is lost, so it is said until all have ended.
+            while wait(running, timeout=_PAUSE_S).not_done:
+                for _, used in running.values():
+                    used.interrupt()
             raise
 
 
