@@ -19,16 +19,18 @@ from opfield.warehouse.parallel import run_all
 def test_each_statement_finds_what_it_builds_on(seed: int, count: int) -> None:
     drawn = random.Random(seed)
     reads = {f"t{ix}": [f"t{each}" for each in range(ix) if drawn.random() < 0.2] for ix in range(count)}
-    statements = {
-        name: f"create table {name} as select 1 + {' + '.join([f'(select n from {each})' for each in before] or ['0'])} as n"
-        for name, before in reads.items()
-    }
+    statements = {name: f"create table {name} as select 1 + {added(before)} as n" for name, before in reads.items()}
     expected: dict[str, int] = {}
     for name, before in reads.items():
         expected[name] = 1 + sum(expected[each] for each in before)
     with duckdb.connect() as con:
         run_all(con, statements, reads)
         assert {name: con.execute(f"select n from {name}").fetchall()[0][0] for name in reads} == expected
+
+
+def added(names: list[str]) -> str:
+    """Return the sum of what tables hold, as SQL."""
+    return " + ".join([f"(select n from {each})" for each in names] or ["0"])
 
 
 def test_every_connection_knows_the_variables() -> None:
