@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from opfield.errors import DeclarationError, unknown_name
 
@@ -12,7 +16,7 @@ Offered = TypeVar("Offered")
 
 def offered_names(group: str) -> tuple[str, ...]:
     """Return the names that are offered in a group of entry points, sorted, each once."""
-    return tuple(sorted({point.name for point in _points(group)}))
+    return tuple(sorted({point.name for point in entry_points_of(group)}))
 
 
 def load_offered(group: str, name: str, what: str, kind: type[Offered]) -> Offered:
@@ -28,7 +32,7 @@ def load_offered(group: str, name: str, what: str, kind: type[Offered]) -> Offer
         UnknownNameError: listing what is offered.
         DeclarationError: where two packages offer the name, or it cannot be imported, or is of another type.
     """
-    found = [point for point in _points(group) if point.name == name]
+    found = [point for point in entry_points_of(group) if point.name == name]
     if not found:
         raise unknown_name(what, name, offered_names(group))
     if len(found) > 1:
@@ -42,5 +46,21 @@ def load_offered(group: str, name: str, what: str, kind: type[Offered]) -> Offer
     return offered
 
 
-def _points(group: str) -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group=group))
+def entry_points_of(group: str) -> tuple[EntryPoint, ...]:
+    """Return the entry points of a group, in no particular order."""
+    return tuple(_installed(_stamps()).select(group=group))
+
+
+@lru_cache(maxsize=1)
+def _installed(stamps: tuple[tuple[str, int], ...]) -> Any:  # noqa: ARG001 - what the answer is good for
+    # Every installed package is asked, which takes longer than most of what opfield does with the answer.
+    return entry_points()
+
+
+def _stamps() -> tuple[tuple[str, int], ...]:
+    """Return where packages are looked for, and when something was last installed there."""
+    found = []
+    for folder in sys.path:
+        with suppress(OSError):
+            found.append((folder, os.stat(folder or ".").st_mtime_ns))
+    return tuple(found)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import metadata
 from pathlib import Path
 
+from opfield.core.offered import entry_points_of
 from opfield.errors import WarehouseError
 
 GATE_ENTRY_POINTS = "opfield.gates"
@@ -18,7 +18,7 @@ def offered_gate_folders() -> list[Path]:
         WarehouseError: An entry point fails or gives no folder.
     """
     found = []
-    for point in sorted(metadata.entry_points(group=GATE_ENTRY_POINTS), key=lambda each: (each.name, each.value)):
+    for point in sorted(entry_points_of(GATE_ENTRY_POINTS), key=lambda each: (each.name, each.value)):
         where = f"the entry point {point.name!r} of {GATE_ENTRY_POINTS} ({point.value})"
         try:
             offered = point.load()

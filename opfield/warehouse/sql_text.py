@@ -15,19 +15,17 @@ from opfield.errors import WarehouseError
 from opfield.warehouse.locate import sql_folder
 from opfield.warehouse.memory import connect_memory
 
-_TOKEN = re.compile(
+_GAP_OR_TEXT = re.compile(
     r"""
     (?P<gap>(?:\s+|--[^\n]*|/\*.*?\*/)+)
-    |(?P<text>'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$)
-    |(?P<word>\w+)
-    |(?P<sign>.)
+    |'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$
     """,
     re.VERBOSE | re.DOTALL,
 )
 _MACRO = re.compile(r"\A\s*create\s+(?:or\s+replace\s+)?macro\s+(?P<name>\w+)\s*\((?P<parameters>[^)]*)\)\s*as\b", re.I)
 _NEEDS = re.compile(r"\s*\w+(\s+or\s+\w+)*(\s*,\s*\w+(\s+or\s+\w+)*)*\s*")
 _TAKES = re.compile(r"\s*\w+(\s*,\s*\w+)*\s*")
-_WORDLIKE = re.compile(r"""[\w.'"$]""")
+_WORDLIKE = frozenset("_.'\"$")
 _SEPARATE = frozenset("(),;[]{}")
 
 #: File of the `sql` folder that says what each statement reads; `python -m scripts.reads` writes it.
@@ -52,26 +50,33 @@ def normalized(sql: str) -> str:
     >>> normalized("select 'one text over' -- two\n  ' lines'")
     "select 'one text over'\n' lines'"
     """
-    parts: list[str] = []
-    gap = ""
-    for match in _TOKEN.finditer(sql):
-        if match["gap"] is not None:
-            gap = match["gap"]
-            continue
-        token = match.group()
-        if gap and parts and _must_stay_apart(parts[-1][-1], token[0]):
-            # Texts are one where a line ends between them.
-            parts.append("\n" if token[0] == "'" == parts[-1][-1] and "\n" in gap else " ")
-        parts.append(token)
-        gap = ""
-    return "".join(parts)
+    return _GAP_OR_TEXT.sub(_closed, sql)
+
+
+def _closed(match: re.Match[str]) -> str:
+    """Return what is left of a gap, and a literal as it is."""
+    gap = match["gap"]
+    if gap is None:
+        return match.group()
+    start, end = match.span()
+    if start == 0 or end == len(match.string):
+        return ""
+    left, right = match.string[start - 1], match.string[end]
+    if not _must_stay_apart(left, right):
+        return ""
+    # Texts are one where a line ends between them.
+    return "\n" if left == right == "'" and "\n" in gap else " "
 
 
 def _must_stay_apart(left: str, right: str) -> bool:
     """Whether two characters would read as one token, or as a comment, if nothing stood between them."""
     if left in _SEPARATE or right in _SEPARATE:
         return False
-    return bool(_WORDLIKE.match(left)) == bool(_WORDLIKE.match(right))
+    return _is_wordlike(left) == _is_wordlike(right)
+
+
+def _is_wordlike(character: str) -> bool:
+    return character.isalnum() or character in _WORDLIKE
 
 
 def split_header(text: str) -> tuple[str, str]:

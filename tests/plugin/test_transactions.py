@@ -156,12 +156,12 @@ class _Point:
 def test_what_a_plugin_prints_while_it_is_loaded_and_tried_is_no_answer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("opfield.core.offered._points", lambda _: (_Point(_printing),))
+    monkeypatch.setattr("opfield.core.offered.entry_points_of", lambda _: (_Point(_printing),))
     assert list(installed_registry().manifests) == ["toy"]
     assert capsys.readouterr() == ("", "loaded\ntried\n")
 
 
 def test_a_plugin_that_ends_the_process_while_it_is_loaded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("opfield.core.offered._points", lambda _: (_Point(_exiting),))
+    monkeypatch.setattr("opfield.core.offered.entry_points_of", lambda _: (_Point(_exiting),))
     with pytest.raises(DeclarationError, match="plugin 'toy' cannot be loaded: SystemExit: 0"):
         installed_registry()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.metadata
 import re
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import duckdb
 import pytest
 
 from opfield.errors import UnknownNameError, WarehouseError
+from opfield.warehouse import gate_folders
 from opfield.warehouse.contract import load_contract
 from opfield.warehouse.install import install, open_sql
 from opfield.warehouse.locate import sql_folder
@@ -297,7 +297,7 @@ def offer(monkeypatch: pytest.MonkeyPatch) -> Any:
     def run(*offered: object) -> None:
         points = [EntryPoint(each) for each in offered]
         monkeypatch.setattr(
-            importlib.metadata, "entry_points", lambda *, group: points if group == "opfield.gates" else []
+            gate_folders, "entry_points_of", lambda group: tuple(points) if group == "opfield.gates" else ()
         )
 
     return run
