@@ -22,6 +22,7 @@ from opfield.core.canonical import MAX_INTEGER
 from opfield.errors import IdentityError
 from opfield.ingest.records import CaseRef, Expected, Key, MetricStated, Note, Observed, Refused, Sample, Stated, System
 from opfield.metric import MAX_MAGNITUDE
+from opfield.warehouse.columns import table_of
 
 #: Inputs whose canonical JSON is longer are kept by their digest and beginning; the native evidence holds them whole.
 LONGEST_INPUT: Final = 2048
@@ -294,7 +295,8 @@ class _Rows:
         self._writer.close()
 
     def _write(self) -> None:
-        self._writer.write_table(pa.Table.from_pylist(self._waiting, schema=self._schema))
+        columns = {name: [row[name] for row in self._waiting] for name in self._schema.names}
+        self._writer.write_table(table_of(columns, self._schema))
         self._waiting, self._bytes = [], 0
 
 

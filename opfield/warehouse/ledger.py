@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from opfield.errors import DamageError, LostRaceError
+from opfield.warehouse.columns import empty_table, table_of
 from opfield.warehouse.contract import arrow_schema
 from opfield.warehouse.durable import publish_new, write_temporary
 from opfield.warehouse.layout import FIRST, segment_name, table_folder
@@ -115,12 +116,8 @@ def _schema() -> pa.Schema:
 
 def as_table(events: Sequence[Event]) -> pa.Table:
     """Return events as rows of the table `events`."""
-    import pyarrow as pa
-
     schema = _schema()
-    columns = [[getattr(event, name) for event in events] for name in schema.names]
-    arrays = [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return table_of({name: [getattr(event, name) for event in events] for name in schema.names}, schema)
 
 
 def publish(root: Path, events: Sequence[Event]) -> pa.Table:
@@ -202,7 +199,7 @@ def read_history(root: Path, campaign_id: str) -> pa.Table:
     import pyarrow as pa
 
     tables = [read_table(path, "events") for path in segments(root, campaign_id)]
-    return pa.concat_tables([_schema().empty_table(), *tables])
+    return pa.concat_tables([empty_table(_schema()), *tables])
 
 
 def last_event(root: Path, campaign_id: str) -> Event | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from opfield.errors import UnknownNameError
 from opfield.warehouse.artifacts import Artifact, read_content
+from opfield.warehouse.columns import table_of
 from opfield.warehouse.contract import arrow_schema
 from opfield.warehouse.durable import write_bytes_once
 from opfield.warehouse.layout import FIRST, table_folder
@@ -18,8 +19,6 @@ from opfield.warehouse.ledger import read_table, write_parquet
 
 def write_artifacts(root: Path, campaign_id: str, artifacts: Iterable[Artifact]) -> Path:
     """Write rows of the table `artifacts` as one file, named by the digest of its bytes, and return its path."""
-    import pyarrow as pa
-
     schema = arrow_schema("artifacts")
     rows = sorted(artifacts, key=lambda artifact: artifact.artifact_id)
     columns = {
@@ -27,7 +26,7 @@ def write_artifacts(root: Path, campaign_id: str, artifacts: Iterable[Artifact])
         for name in schema.names
     }
     buffer = io.BytesIO()
-    write_parquet(pa.table(columns, schema=schema), buffer)
+    write_parquet(table_of(columns, schema), buffer)
     content = buffer.getvalue()
     target = table_folder(root, "artifacts", campaign_id) / f"{hashlib.sha256(content).hexdigest()}.parquet"
     write_bytes_once(target, content)

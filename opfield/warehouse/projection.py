@@ -17,6 +17,7 @@ import orjson
 from opfield.core import canonical_json, digest, parse_json
 from opfield.errors import DamageError, IdentityError
 from opfield.warehouse import ledger
+from opfield.warehouse.columns import table_of
 from opfield.warehouse.contract import TableContract, load_contract, projection_query
 from opfield.warehouse.durable import replace, write_bytes, write_temporary
 from opfield.warehouse.layout import SEAL_PLAN, SEALED, digests_folder, partition, relative, segment_name, table_folder
@@ -54,9 +55,9 @@ def register_segment(con: duckdb.DuckDBPyConnection, events: pa.Table, read_arti
     found = read_artifacts(needed) if needed else {}
     con.register(
         "segment_artifacts",
-        pa.table(
+        table_of(
             {"artifact_id": list(found), "content": list(found.values())},
-            schema=pa.schema([("artifact_id", pa.string()), ("content", pa.binary())]),
+            pa.schema([("artifact_id", pa.string()), ("content", pa.binary())]),
         ),
     )
 

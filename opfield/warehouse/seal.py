@@ -20,6 +20,7 @@ import duckdb
 from opfield.core import canonical_json, digest, parse_json
 from opfield.errors import DamageError, IdentityError, WarehouseError
 from opfield.warehouse import ledger
+from opfield.warehouse.columns import empty_table
 from opfield.warehouse.contract import arrow_schema
 from opfield.warehouse.durable import replace, sync_folder, write_bytes, write_temporary
 from opfield.warehouse.layout import FIRST, SEAL_PLAN, SEALED, digests_folder, relative, segment_name, table_folder
@@ -135,7 +136,7 @@ def finish_seal(root: Path, campaign_id: str, step: Step = lambda _: None) -> No
             step(f"remove {name}")
             (root / name).unlink(missing_ok=True)
     _rename(root, plan.merged, step)
-    empty = arrow_schema("events").empty_table()
+    empty = empty_table(arrow_schema("events"))
     for name in plan.tombstones:
         step(f"tombstone {name}")
         target = root / name

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from opfield.core import canonical_json, digest
 from opfield.errors import WarehouseError
+from opfield.warehouse.columns import empty_table
 from opfield.warehouse.contract import PRACTICE_TABLE_NAMES, TABLE_NAMES, arrow_schema, load_contract
 from opfield.warehouse.durable import make_folder, write_bytes_unless_equal
 from opfield.warehouse.install import RENDERED_FROM, open_sql, rendered_from
@@ -167,7 +168,7 @@ def _zero_rows(root: Path, table: str, name: str, known_digest: str | None) -> b
     if standing is not None:
         return standing
     buffer = io.BytesIO()
-    write_parquet(arrow_schema(table).empty_table(), buffer)
+    write_parquet(empty_table(arrow_schema(table)), buffer)
     return buffer.getvalue()
 
 
