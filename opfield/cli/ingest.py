@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from opfield.cli.options import json_option, warehouse_option
 from opfield.cli.progress import TerminalProgress
@@ -323,6 +321,9 @@ def _reading(request: Request) -> Iterator[Callable[[int], None]]:
     if not sys.stderr.isatty():
         yield lambda _bytes: None
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
     total = sum(_size(path) for asked in request.asked for path in asked.paths)
     with Progress(
         TextColumn("reading"),

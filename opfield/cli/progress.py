@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from typing import TYPE_CHECKING
 
 from opfield.core import Status
+
+if TYPE_CHECKING:
+    # Loaded where something is drawn.
+    from rich.progress import Progress, TaskID
 
 
 class TerminalProgress:
@@ -15,13 +17,16 @@ class TerminalProgress:
 
     def __init__(self) -> None:
         self._bar: Progress | None = None
-        self._task = TaskID(0)
+        self._task: TaskID
         self._failed = 0
 
     def begin(self, name: str, total: int, accepted: int) -> None:
         """Start drawing, where stderr is a terminal."""
         if not sys.stderr.isatty():
             return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
