@@ -52,6 +52,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.statistics
 	$(BIN)/python -m benchmarks.record
 	$(BIN)/python -m benchmarks.resume
+	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.plans
 	$(BIN)/python -m benchmarks.bindings
 	$(BIN)/python -m benchmarks.dashboard

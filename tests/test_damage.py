@@ -18,7 +18,7 @@ from opfield.campaign.damage import damaged_files
 from opfield.cli.app import invoke
 from opfield.cli.verdict import read_verdict
 from opfield.dashboard import Address, Board, as_html
-from opfield.errors import OpfieldError
+from opfield.errors import DamageError, OpfieldError
 from opfield.report.content import read_report
 from opfield.warehouse.layout import digests_folder, partition
 from opfield.warehouse.projection import campaigns_on_disk
@@ -115,12 +115,21 @@ def test_no_number_is_shown_that_no_record_vouches_for_and_resume_brings_all_of_
     for answer in answers_of(root).values():
         assert f"digests/{altered.parent.name}/{altered.stem}.json" in answer
         assert "it was written and is gone, and nothing else vouches" in answer
-    for words in (["compare"], ["export", "comparisons"], ["show", "--case", "a"]):
+    asked = (
+        ["compare"],
+        ["export", "comparisons"],
+        ["show", "--case", "a"],
+        ["power", "--effect", "1"],
+        ["plan", "compare"],
+    )
+    for words in asked:
         capfd.readouterr()
         assert invoke([*words, "--warehouse", str(root)]) == 1, words
         told = capfd.readouterr()
         assert told.out == ""
         assert "nothing else vouches for the files that it named" in " ".join(told.err.split())
+    with pytest.raises(DamageError, match="so there is no confirmation"):
+        of.confirming(campaign_of(root), small(), root)
     invoke(["resume", campaign_of(root), "--warehouse", str(root)])
     assert damaged_files(root, campaign_of(root)) == []
     assert answers_of(root)["report"] == answers_of(whole)["report"]
@@ -131,7 +140,13 @@ def test_a_campaign_whose_ledger_is_gone_is_missed(root: Path, capfd: Capture) -
     lost = root / "events" / partition(campaign_id)
     shutil.rmtree(lost)
     assert f"events/{lost.name}" in as_html(Board(root, patience_s=60).view(Address.of({"campaign": campaign_id})))
-    for words in (["compare"], ["report", "small"], ["export", "cells"], ["audit", "--json"]):
+    for words in (
+        ["compare"],
+        ["report", "small"],
+        ["export", "cells"],
+        ["power", "--effect", "1"],
+        ["audit", "--json"],
+    ):
         capfd.readouterr()
         assert invoke([*words, "--warehouse", str(root)]) == 1, words
         told = capfd.readouterr()

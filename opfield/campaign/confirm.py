@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from opfield.campaign.checkpoint import load_state
+from opfield.campaign.damage import meant_campaign, undamaged
 from opfield.campaign.declaration import Campaign, Confirms, Proposer
 from opfield.campaign.ending import Outcome
 from opfield.campaign.engine import RunOptions, run
@@ -27,6 +28,8 @@ from opfield.warehouse.views import installed_views
 
 #: Identity of what proposes the one candidate of a confirmation.
 PROPOSER: Final = "opfield.confirm/v1"
+#: What there is not where the campaign that is to be confirmed is damaged.
+_LACKING: Final = "confirmation"
 #: Cases that are named where they are not fresh.
 _MOST_NAMED: Final = 10
 
@@ -74,11 +77,17 @@ def confirming(
     Raises:
         DeclarationError: where the first campaign selected nothing, where `campaign` has another baseline, policy,
             metric or runner, or lacks the selected candidate, and where a case is not fresh.
+        DamageError: where files of the first campaign are not what was written.
         UnknownNameError: where the warehouse holds no such campaign.
     """
     opened = warehouse if isinstance(warehouse, Warehouse) else open_warehouse(warehouse, is_snapshot=True)
-    first_id = opened.campaign_id(first)
-    state = load_state(opened.root, first_id)
+    first_id = meant_campaign(opened, first, _LACKING)
+    with undamaged(opened.root, first_id, _LACKING):
+        return _confirming(opened.root, first_id, campaign, name)
+
+
+def _confirming(root: Path, first_id: str, campaign: Campaign, name: str | None) -> Campaign:
+    state = load_state(root, first_id)
     selected = _selected(state)
     chosen = _chosen(state, campaign, selected)
     linked = replace(
@@ -89,7 +98,7 @@ def confirming(
         bindings={label: each for label, each in campaign.bindings.items() if label == chosen.label},
     )
     _check_same(state, linked)
-    _check_fresh(opened.root, state, linked)
+    _check_fresh(root, state, linked)
     return linked
 
 

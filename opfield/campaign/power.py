@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from opfield.campaign.pilot import Pilot, read_pilot
+from opfield.campaign.damage import meant_campaign
+from opfield.campaign.pilot import LACKING, Pilot, read_pilot
 from opfield.decision.gate import finite
 from opfield.errors import DeclarationError, OpfieldError
 from opfield.warehouse.notebook import Shown, facts_html, table_html
@@ -147,11 +148,12 @@ def power(
     Raises:
         DeclarationError: where the question has no answer.
         UnknownNameError: where the pilot has no such metric or candidate.
+        DamageError: where files of the pilot are not what was written.
         OpfieldError: where the pilot shows nothing of the spread; saying what would.
     """
     asked = replace(question, **more) if question is not None else PowerQuestion(**more)
     opened = warehouse if isinstance(warehouse, Warehouse) else open_warehouse(warehouse, is_snapshot=True)
-    return plan_for(asked, read_pilot(opened, opened.campaign_id(campaign), metric, candidate))
+    return plan_for(asked, read_pilot(opened, meant_campaign(opened, campaign, LACKING), metric, candidate))
 
 
 def plan_for(question: PowerQuestion, pilot: Pilot) -> PowerPlan:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import click
 
+from opfield.campaign.damage import meant_campaign, undamaged
 from opfield.cli.options import campaign_argument, json_option, warehouse_option
 from opfield.cli.render import out, print_facts, print_json, print_table, say
 from opfield.core.operation import Effect
@@ -168,11 +169,12 @@ def compare_command(campaign: str | None, candidate: str | None, warehouse: Path
     It reads the derivations that the trials' evidence tells.
     """
     opened = open_warehouse(warehouse, is_snapshot=True)
-    campaign_id = opened.campaign_id(campaign)
-    if candidate is not None:
-        out().print(_divergence(opened, campaign_id, candidate), markup=False, highlight=False, end="")
-        return 0
-    rows = opened.rows(_DIVERGENCES, [campaign_id])
+    campaign_id = meant_campaign(opened, campaign, "comparison of plans")
+    with undamaged(opened.root, campaign_id, "comparison of plans"):
+        if candidate is not None:
+            out().print(_divergence(opened, campaign_id, candidate), markup=False, highlight=False, end="")
+            return 0
+        rows = opened.rows(_DIVERGENCES, [campaign_id])
     if as_json:
         print_json(rows)
     else:
