@@ -138,7 +138,13 @@ def test_no_number_is_shown_that_no_record_vouches_for_and_resume_brings_all_of_
 def test_a_campaign_whose_ledger_is_gone_is_missed(root: Path, capfd: Capture) -> None:
     campaign_id = campaign_of(root)
     lost = root / "events" / partition(campaign_id)
+    before = Board(root)
+    assert "small" in as_html(before.view(Address.of({})))
     shutil.rmtree(lost)
+    for board in (before, Board(root)):
+        (row,) = board.view(Address.of({})).told["rows"]
+        assert (row["campaign_id"], row["state"]) == (campaign_id, "damaged")
+        assert row["problem"].startswith(f"events/{lost.name}: missing: a ledger was written and is gone")
     assert f"events/{lost.name}" in as_html(Board(root, patience_s=60).view(Address.of({"campaign": campaign_id})))
     for words in (
         ["compare"],

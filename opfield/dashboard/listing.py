@@ -11,6 +11,7 @@ from opfield.campaign.damage import in_words, read_findings
 from opfield.dashboard.address import Address
 from opfield.dashboard.snapshot import Row, Snapshot, take
 from opfield.errors import OpfieldError, UnknownNameError, WarehouseError
+from opfield.warehouse.files import check_ledgers
 from opfield.warehouse.layout import FIRST, partition, table_folder
 from opfield.warehouse.lock import holder_of
 from opfield.warehouse.projection import campaigns_on_disk
@@ -132,7 +133,7 @@ class Listing:
             raise WarehouseError(f"{events} cannot be read: {error.strerror}; `opfield audit` says more") from error
         watched = set(self._open)
         if folder_mark != self._folder_mark:
-            watched |= set(campaigns_on_disk(self.root)) - self._marks.keys()
+            watched |= set(campaigns_on_disk(self.root)) ^ self._marks.keys()
             self._folder_mark = folder_mark
         marks = {each: campaign_mark(self.root, each, ("events", "cells", "candidates")) for each in watched}
         changed = {each for each, mark in marks.items() if self._marks.get(each) != mark}
@@ -144,10 +145,10 @@ class Listing:
             fresh = take(self.root, "listing", None)
         except WarehouseError:
             fresh = take(self.root, "listing", [])
-            damaged = _read(self.root, sorted(self._marks))
+            damaged = _read(self.root, self._marks.keys() | _lost(self.root))
         else:
             listed = {row["campaign_id"] for row in fresh.rows("select campaign_id from part_listed")}
-            damaged = _without_beginning(self.root, self._marks.keys() - listed)
+            damaged = _without_beginning(self.root, (self._marks.keys() | _lost(self.root)) - listed)
         if self._rows is not None:
             self._rows.close()
         self._rows = fresh
@@ -200,11 +201,17 @@ def _read(root: Path, campaigns: Collection[str]) -> list[Row]:
 
 def _without_beginning(root: Path, campaigns: Collection[str]) -> list[Row]:
     """Return the rows of campaigns without a first event, except for those whose folder was only just made."""
+    lost = _lost(root) if campaigns else {}
     return [
-        _damaged(each, "its history does not begin")
+        _damaged(each, lost.get(each, "its history does not begin"))
         for each in sorted(campaigns)
-        if any(path.name != FIRST for path in table_folder(root, "events", each).glob("*.parquet"))
+        if each in lost or any(path.name != FIRST for path in table_folder(root, "events", each).glob("*.parquet"))
     ]
+
+
+def _lost(root: Path) -> dict[str, str]:
+    """Return the campaigns whose ledger is gone, with what the audit says of each."""
+    return {f"sha256:{each.file.partition('=')[2]}": in_words(each) for each in check_ledgers(root)}
 
 
 def _damaged(campaign_id: str, problem: str) -> Row:
