@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from opfield.campaign.damage import meant_campaign
 from opfield.cli.options import campaign_argument, json_option, warehouse_option
 from opfield.cli.render import say
 from opfield.errors import OpfieldError
@@ -69,7 +70,6 @@ def report_command(
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} ask for two things; leave one out")
     chosen = "json" if as_json else form or _form_of(output)
-    from opfield.campaign.damage import meant_campaign
 
     opened = open_warehouse(warehouse, is_snapshot=True)
     if output is not None:
@@ -187,7 +187,9 @@ def _verify(path: Path, warehouse: Path | None) -> None:
     except OpfieldError as error:
         raise OpfieldError(f"{path}: {error}") from None
     opened = open_warehouse(warehouse, is_snapshot=True)
-    made, digest = _made(opened.root, opened.campaign_id(found.campaign_id), found.form, has_texts=found.has_texts)
+    made, digest = _made(
+        opened.root, meant_campaign(opened, found.campaign_id, "report"), found.form, has_texts=found.has_texts
+    )
     if made == told:
         say(f"{path} says what the warehouse gives: report {digest}")
         return
