@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from opfield.campaign.damage import undamaged
 from opfield.errors import OpfieldError, unknown_name
 from opfield.warehouse.session import Warehouse
-
-#: What there is not where the pilot is damaged.
-LACKING: Final = "plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +99,8 @@ def read_pilot(opened: Warehouse, campaign_id: str, metric: str | None = None, c
 
     Raises:
         UnknownNameError: where the campaign has no such metric or candidate.
-        DamageError: where its files are not what was written.
         OpfieldError: where it shows nothing of the spread.
     """
-    with undamaged(opened.root, campaign_id, LACKING):
-        return _read_pilot(opened, campaign_id, metric, candidate)
-
-
-def _read_pilot(opened: Warehouse, campaign_id: str, metric: str | None, candidate: str | None) -> Pilot:
     chosen = _metric(opened, campaign_id, metric)
     rows = opened.rows(_PILOTS, [campaign_id, chosen])
     if not rows:

@@ -11,13 +11,15 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from opfield.campaign.damage import meant_campaign
-from opfield.campaign.pilot import LACKING, Pilot, read_pilot
+from opfield.campaign.damage import meant_campaign, undamaged
+from opfield.campaign.pilot import Pilot, read_pilot
 from opfield.decision.gate import finite
 from opfield.errors import DeclarationError, OpfieldError
 from opfield.warehouse.notebook import Shown, facts_html, table_html
 from opfield.warehouse.session import Warehouse, open_warehouse
 
+#: What there is not where the pilot is damaged.
+_LACKING: Final = "plan"
 #: Repeats that are planned for where none are asked.
 REPEATS: Final = (1, 2, 3, 5, 10, 20)
 #: Fewest independent units on which a gate by Student's t decides, unless it is declared otherwise.
@@ -153,7 +155,9 @@ def power(
     """
     asked = replace(question, **more) if question is not None else PowerQuestion(**more)
     opened = warehouse if isinstance(warehouse, Warehouse) else open_warehouse(warehouse, is_snapshot=True)
-    return plan_for(asked, read_pilot(opened, meant_campaign(opened, campaign, LACKING), metric, candidate))
+    campaign_id = meant_campaign(opened, campaign, _LACKING)
+    with undamaged(opened.root, campaign_id, _LACKING):
+        return plan_for(asked, read_pilot(opened, campaign_id, metric, candidate))
 
 
 def plan_for(question: PowerQuestion, pilot: Pilot) -> PowerPlan:
