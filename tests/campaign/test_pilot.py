@@ -10,7 +10,6 @@ import duckdb
 import pytest
 
 from opfield.campaign.pilot import read_pilot
-from opfield.campaign.power import power
 from opfield.errors import OpfieldError, UnknownNameError
 from opfield.warehouse.session import Warehouse
 from tests.campaign.planning import measured
@@ -40,7 +39,7 @@ def test_a_pilot_is_read_as_the_view_has_it(warehouse: Any) -> None:
         row["mean_variance"],
     )
     assert (pilot.cases, pilot.clusters, pilot.repeats, pilot.missing) == (2, 2, 2.0, 0)
-    assert power("tiny", opened, effect=1.0, candidate="a").pilot == pilot
+    assert read_pilot(opened, opened.campaign_id("tiny"), candidate="a") == pilot
 
 
 def test_the_candidate_is_the_selected_one_or_the_one_that_varies_most(warehouse: Any) -> None:
