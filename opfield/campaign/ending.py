@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -117,9 +118,12 @@ def finish(writer: CampaignWriter, *, without_review: bool = False, look: Look |
             # The verdict is an event by now, and what tells the campaign's state has to know it.
             snapshot.list_files()
             snapshot.ask_again(AFTERWARDS)
-            lay_out_verdict(writer, con, results)
-            if look:
-                look(snapshot)
+            with ThreadPoolExecutor(1, thread_name_prefix="opfield-results") as pool:
+                # On a connection of its own: every result is a table by now.
+                laying = pool.submit(lay_out_verdict, writer, con.cursor(), results)
+                if look:
+                    look(snapshot)
+                laying.result()
     return awaited
 
 

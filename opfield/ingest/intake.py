@@ -139,10 +139,13 @@ def open_intake(
 
 @contextmanager
 def _opening(folder: Path) -> Iterator[Future[duckdb.DuckDBPyConnection]]:
-    """Open a database while something else is done, and close it at the end."""
+    """Open a database while something else is done, and close it at the end.
+
+    It has one thread: reading takes the time of a large intake, and of a small one handing parts of a query to others.
+    """
 
     def connect() -> duckdb.DuckDBPyConnection:
-        return duckdb.connect(config={"threads": 2, "memory_limit": _MEMORY, "temp_directory": str(folder / "spill")})
+        return duckdb.connect(config={"threads": 1, "memory_limit": _MEMORY, "temp_directory": str(folder / "spill")})
 
     with ThreadPoolExecutor(1, thread_name_prefix="opfield-intake") as pool:
         opening = pool.submit(connect)

@@ -16,6 +16,7 @@ from opfield.errors import WarehouseError
 from opfield.warehouse import results
 from opfield.warehouse.projection import digests_bytes, file_digest
 from opfield.warehouse.results import RECORD, results_folder
+from opfield.warehouse.snapshot import STORED
 from tests.campaign.campaigns import fails_on_b, offline, small
 
 NAMES = (*AFTERWARDS, *VERDICT_RESULTS)
@@ -124,3 +125,7 @@ def test_a_cancelled_campaign_has_results_without_a_verdict(tmp_path: Path, monk
     assert pl.read_parquet(folder_of(root) / "campaigns.parquet")["state"].to_list() == ["cancelled"]
     assert pl.read_parquet(folder_of(root) / "selection.parquet").is_empty()
     assert audit(root).findings == ()
+
+
+def test_what_is_laid_out_at_the_end_is_computed_by_then() -> None:
+    assert {*AFTERWARDS, *VERDICT_RESULTS} <= set(STORED)
