@@ -268,7 +268,7 @@ def test_a_forked_process_starts_a_worker_of_its_own(host: Host) -> None:
     ("command", "message"),
     [
         (["/no/such/program"], "cannot be started"),
-        ([sys.executable, "-c", "print('hello', flush=True); input()"], "JSON"),
+        ([sys.executable, "-c", "input(); print('hello', flush=True); input()"], "JSON"),
         ([sys.executable, "-c", "import sys; sys.exit(1)"], "ended with code 1"),
         (
             [sys.executable, "-c", 'input(); print(\'{"kind":"ready","protocol":"x/v9","operations":[]}\')'],
